@@ -1,0 +1,86 @@
+//! Rules that need no optimisation: weights from label priors, and the closed forms of the paper.
+
+use super::rule::Rule;
+
+/// The strategies the paper compares with (section "Experiments"), and its closed forms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Strategy {
+    /// The k most probable labels; best for instance precision
+    TopK,
+    /// Marginals times prior^-beta (--beta, 0.5 as in the paper)
+    PowerLaw,
+    /// Marginals times -log(prior)
+    Log,
+    /// Marginals divided by the propensity of Jain et al. 2016 (--propensity-a, --propensity-b)
+    Propensity,
+    /// Marginals divided by the prior: the closed form for macro-recall
+    MacroRecall,
+    /// The closed form for macro-balanced-accuracy
+    MacroBalancedAccuracy,
+}
+
+impl Strategy {
+    pub fn name(self) -> &'static str {
+        match self {
+            Strategy::TopK => "top-k",
+            Strategy::PowerLaw => "power-law",
+            Strategy::Log => "log",
+            Strategy::Propensity => "propensity",
+            Strategy::MacroRecall => "macro-recall",
+            Strategy::MacroBalancedAccuracy => "macro-balanced-accuracy",
+        }
+    }
+}
+
+/// The constants a strategy uses.
+#[derive(Clone, Copy, Debug)]
+pub struct Constants {
+    pub beta: f64,
+    pub propensity_a: f64,
+    pub propensity_b: f64,
+}
+
+/// The rule of a strategy for labels with `positives` of `rows` instances.
+///
+/// A label without a positive has no estimate of its prior. Where the formula divides by the prior
+/// its slope is 0: it is chosen after every label that promises something.
+pub fn baseline(strategy: Strategy, positives: &[u64], rows: u64, constants: Constants) -> Rule {
+    let prior = |count: u64| count as f64 / rows as f64;
+    let seen = |count: u64, weight: f64| if count == 0 { 0.0 } else { weight };
+    let slope = |count: u64| match strategy {
+        Strategy::TopK | Strategy::Propensity => 1.0,
+        Strategy::PowerLaw => seen(count, prior(count).powf(-constants.beta)),
+        Strategy::Log => seen(count, -prior(count).ln()),
+        Strategy::MacroRecall => seen(count, 1.0 / prior(count)),
+        // A label that is always there: 1 - prior is 0 and its specificity means nothing.
+        Strategy::MacroBalancedAccuracy if count == rows => 0.5,
+        Strategy::MacroBalancedAccuracy => seen(count, 0.5 / prior(count) + 0.5 / (1.0 - prior(count))),
+    };
+    match strategy {
+        Strategy::Propensity => {
+            let inverse: Vec<f64> =
+                propensities(positives, rows, constants.propensity_a, constants.propensity_b)
+                    .iter()
+                    .map(|propensity| 1.0 / propensity)
+                    .collect();
+            Rule::weighted(&inverse)
+        }
+        Strategy::MacroBalancedAccuracy => {
+            let slopes: Vec<f64> = positives.iter().map(|&count| slope(count)).collect();
+            let intercepts: Vec<f64> = positives
+                .iter()
+                .map(|&count| if count == rows { 0.0 } else { -0.5 / (1.0 - prior(count)) })
+                .collect();
+            Rule::affine(&slopes, &intercepts)
+        }
+        _ => Rule::weighted(&positives.iter().map(|&count| slope(count)).collect::<Vec<_>>()),
+    }
+}
+
+/// The chance that a relevant label was noticed at all (Jain et al. 2016, as the Extreme
+/// Classification repository computes it): 1 / (1 + C (N_l + B)^-A), C = (log N - 1)(B + 1)^A.
+pub fn propensities(positives: &[u64], rows: u64, a: f64, b: f64) -> Vec<f64> {
+    // For fewer than three instances C would be negative and a propensity above 1.
+    let c = ((rows as f64).ln() - 1.0).max(0.0) * (b + 1.0).powf(a);
+    positives.iter().map(|&count| 1.0 / (1.0 + c * (count as f64 + b).powf(-a))).collect()
+}

@@ -1,0 +1,108 @@
+//! A classifier: rules with weights, and the draw of one prediction from them.
+
+use super::madow::Inclusion;
+use super::rule::{Candidates, Rule};
+use super::select::{Pick, Prepared, Selector};
+use crate::random::{self, Purpose};
+use crate::shard::Row;
+
+/// How a prediction is drawn from a mixture. Both give every label the same chance in a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Sampling {
+    /// One rule for each instance, by weight; its k labels are the prediction.
+    Rule,
+    /// Madow's scheme on the labels' chances of being predicted (the paper's appendix A).
+    Madow,
+}
+
+/// A randomised classifier: one rule is drawn with probability `weight`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mixture {
+    pub k: usize,
+    pub candidates: Candidates,
+    pub rules: Vec<Rule>,
+    pub weights: Vec<f64>,
+}
+
+/// Weights as integers that sum to exactly this, so that chances add up without rounding.
+pub(super) const WHOLE: u64 = 1 << 52;
+
+impl Mixture {
+    pub fn single(rule: Rule, k: usize, candidates: Candidates) -> Mixture {
+        Mixture { k, candidates, rules: vec![rule], weights: vec![1.0] }
+    }
+
+    /// Algorithm 1, lines 13 to 15: the new rule gets `share`, the others shrink. Rules that can no
+    /// longer be drawn are dropped.
+    pub fn add(&mut self, rule: Rule, share: f64) {
+        for weight in &mut self.weights {
+            *weight *= 1.0 - share;
+        }
+        self.rules.push(rule);
+        self.weights.push(share);
+        let kept: Vec<bool> = self.weights.iter().map(|&weight| weight > 0.0).collect();
+        let mut keep = kept.iter();
+        self.rules.retain(|_| *keep.next().unwrap_or(&true));
+        self.weights.retain(|&weight| weight > 0.0);
+    }
+
+    /// Integer weights that sum to [`WHOLE`]; rounding goes to the largest.
+    pub(super) fn quanta(&self) -> Vec<u64> {
+        let total: f64 = self.weights.iter().sum();
+        let mut quanta: Vec<u64> = self.weights.iter().map(|w| (w / total * WHOLE as f64) as u64).collect();
+        let missing = WHOLE - quanta.iter().sum::<u64>().min(WHOLE);
+        let largest = (0..quanta.len()).max_by_key(|&i| (quanta[i], quanta.len() - i));
+        if let Some(largest) = largest {
+            quanta[largest] += missing;
+        }
+        quanta
+    }
+
+    pub(super) fn prepare(&self, longest_row: usize) -> Vec<Prepared> {
+        self.rules.iter().map(|rule| Prepared::new(rule, self.k, self.candidates, longest_row)).collect()
+    }
+}
+
+/// What draws predictions row by row. `seed`, `round` and the *global* row decide everything.
+pub(super) struct Drawer<'p> {
+    pub rules: &'p [Prepared],
+    pub quanta: &'p [u64],
+    pub sampling: Sampling,
+    pub seed: u64,
+    pub round: u32,
+}
+
+impl Drawer<'_> {
+    /// The predicted labels of a row, best first, in `space`.
+    pub fn draw<'s>(&self, row: Row<'_>, global: u64, space: &'s mut Space) -> &'s [Pick] {
+        match self.sampling {
+            Sampling::Rule => {
+                let bits = random::bits(self.seed, Purpose::DrawRule, self.round, global);
+                let mut left = bits % WHOLE;
+                let chosen = self.quanta.iter().position(|&quantum| {
+                    let here = left < quantum;
+                    left = left.wrapping_sub(quantum);
+                    here
+                });
+                space.selector.select(&self.rules[chosen.unwrap_or(0)], row)
+            }
+            Sampling::Madow => {
+                space.inclusion.clear();
+                for (rule, &quantum) in self.rules.iter().zip(self.quanta) {
+                    for pick in space.selector.select(rule, row) {
+                        space.inclusion.add(pick.label, pick.marginal, quantum);
+                    }
+                }
+                let bits = random::bits(self.seed, Purpose::Madow, self.round, global);
+                space.inclusion.draw(bits % WHOLE)
+            }
+        }
+    }
+}
+
+/// Space one thread reuses from row to row.
+#[derive(Default)]
+pub(super) struct Space {
+    pub selector: Selector,
+    pub inclusion: Inclusion,
+}

@@ -1,0 +1,59 @@
+//! The affine top-k rule.
+
+/// Where a rule looks for labels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Candidates {
+    /// Every label: one without a stored marginal has probability 0 and scores its intercept.
+    All,
+    /// Labels with a stored marginal; others only to fill up a row that has fewer than k.
+    Support,
+}
+
+impl Candidates {
+    pub fn name(self) -> &'static str {
+        match self {
+            Candidates::All => "all",
+            Candidates::Support => "support",
+        }
+    }
+}
+
+/// Predicts the k labels with the largest `slope * marginal + intercept`; of equal ones the smaller
+/// label (Theorem "linear metric", equation 6).
+///
+/// Both vectors are f32, and so are marginals: their product is exact in f64, so a fused and an
+/// unfused multiply-add give the same score.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rule {
+    pub slopes: Vec<f32>,
+    pub intercepts: Vec<f32>,
+}
+
+impl Rule {
+    /// The k most probable labels.
+    pub fn top_k(labels: usize) -> Rule {
+        Rule { slopes: vec![1.0; labels], intercepts: vec![0.0; labels] }
+    }
+
+    /// Marginals weighted label by label.
+    pub fn weighted(weights: &[f64]) -> Rule {
+        Rule::affine(weights, &vec![0.0; weights.len()])
+    }
+
+    /// A rule from coefficients of any size. Scaling both vectors changes no prediction; a power of
+    /// two changes no digit either, and keeps the largest coefficient within f32.
+    ///
+    /// # Panics
+    /// When a coefficient is not finite.
+    pub fn affine(slopes: &[f64], intercepts: &[f64]) -> Rule {
+        let largest = slopes.iter().chain(intercepts).fold(0.0, |top: f64, v| top.max(v.abs()));
+        assert!(largest.is_finite(), "coefficients of a rule must be finite");
+        let scale = if largest == 0.0 { 1.0 } else { (-largest.log2().floor()).exp2() };
+        let narrow = |values: &[f64]| values.iter().map(|v| (v * scale) as f32).collect();
+        Rule { slopes: narrow(slopes), intercepts: narrow(intercepts) }
+    }
+
+    pub fn labels(&self) -> usize {
+        self.slopes.len()
+    }
+}

@@ -1,0 +1,98 @@
+//! `macrok baseline`: rules in closed form.
+
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use super::common::{Context, to_file};
+use crate::classifier::{Candidates, Constants, Mixture, Strategy, baseline};
+use crate::error::{Result, usage};
+use crate::report::count;
+use crate::shard::{load_labels, total_positives};
+use crate::store::{ClassifierFile, Location, Role};
+
+/// Write a closed-form or weighted rule as a classifier file
+///
+/// Label priors come from --labels; best from the data the estimator was trained on.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Example:
+  macrok synth data.h5
+  macrok baseline power-law --labels data.h5 -k 3 --out power.h5
+  macrok evaluate power.h5 --marginals data.h5 --labels data.h5")]
+pub(super) struct Typed {
+    /// Which rule
+    #[arg(value_enum)]
+    strategy: Strategy,
+    /// True labels, for the labels' priors: FILE.h5 or FILE.h5:GROUP
+    #[arg(long, value_name = "FILE[:GROUP]")]
+    labels: String,
+    /// How many labels to predict for every instance
+    #[arg(short, value_name = "K")]
+    k: usize,
+    /// The classifier file to write
+    #[arg(long, value_name = "CLF.h5")]
+    out: PathBuf,
+    /// Exponent of power-law
+    #[arg(long, default_value_t = 0.5)]
+    beta: f64,
+    /// A of the propensity model
+    #[arg(long, default_value_t = 0.55, value_name = "A")]
+    propensity_a: f64,
+    /// B of the propensity model
+    #[arg(long, default_value_t = 1.5, value_name = "B")]
+    propensity_b: f64,
+    /// Labels a rule may choose from
+    #[arg(long, value_enum, default_value = "all")]
+    candidates: Candidates,
+}
+
+impl Typed {
+    fn check(&self) -> Result<Constants> {
+        if self.k == 0 {
+            return usage("-k is 0, but at least one label must be predicted");
+        }
+        if !(self.beta >= 0.0 && self.beta <= 4.0) {
+            return usage(format!("--beta is {}, but must lie in [0, 4]", self.beta));
+        }
+        let constants = [("--propensity-a", self.propensity_a), ("--propensity-b", self.propensity_b)];
+        for (name, value) in constants {
+            if !(value > 0.0 && value.is_finite()) {
+                return usage(format!("{name} is {value}, but must be positive and finite"));
+            }
+        }
+        let Typed { beta, propensity_a, propensity_b, .. } = *self;
+        Ok(Constants { beta, propensity_a, propensity_b })
+    }
+}
+
+pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
+    let Context { world, console, .. } = context;
+    let constants = world.agree(typed.check())?;
+    context.check_output(&typed.out)?;
+    let location = Location::parse(&typed.labels, Role::Labels);
+    let (_, rows, labels) = load_labels(world, &location)?;
+    let positives = total_positives(world, &labels);
+    context.check(typed.k <= positives.len(), || {
+        format!("-k is {}, but {location} has only {} labels", typed.k, positives.len())
+    })?;
+    let rule = baseline(typed.strategy, &positives, rows, constants);
+    let mixture = Mixture::single(rule, typed.k, typed.candidates);
+    let unseen = positives.iter().filter(|&&count| count == 0).count();
+    let m = positives.len();
+    let file = ClassifierFile { positives, rows, ..to_file(&mixture, typed.strategy.name(), 0) };
+    file.write(world, &typed.out, context.overwrite)?;
+    console.line(format_args!(
+        "{} at {} from {} instances x {} labels ({} without a positive)",
+        typed.strategy.name(),
+        typed.k,
+        count(rows),
+        count(m as u64),
+        count(unseen as u64),
+    ));
+    console.wrote(&typed.out);
+    console.json(
+        world,
+        || json!({ "strategy": typed.strategy.name(), "k": typed.k, "n": rows, "m": m, "unseen": unseen }),
+    )
+}

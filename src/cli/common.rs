@@ -1,0 +1,122 @@
+//! What every command shares: ranks, threads, log, console.
+
+use tracing_subscriber::filter::LevelFilter;
+
+use crate::classifier::{Candidates, Mixture, Rule};
+use crate::error::{Result, usage};
+use crate::report::Console;
+use crate::store::{ClassifierFile, Overwrite};
+use crate::world::World;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum LogFormat {
+    Text,
+    Json,
+}
+
+/// The surroundings a command runs in.
+pub(super) struct Context<'w> {
+    pub world: &'w World,
+    pub console: Console,
+    pub overwrite: Overwrite,
+    pub threads: usize,
+}
+
+impl<'w> Context<'w> {
+    pub fn new(world: &'w World, json: Option<&str>, force: bool, threads: usize) -> Result<Self> {
+        let overwrite = Overwrite::from_force(force);
+        let console = Console::new(world, json, overwrite)?;
+        Ok(Context { world, console, overwrite, threads })
+    }
+
+    /// Refuses an output that is there before any work is done.
+    pub fn check_output(&self, path: &std::path::Path) -> Result<()> {
+        self.world.on_root(|| Ok(self.overwrite.check(path)?))
+    }
+
+    /// Fails on every rank alike when the options, which all ranks have, do not fit.
+    pub fn check(&self, fits: bool, message: impl FnOnce() -> String) -> Result<()> {
+        self.world.agree(if fits { Ok(()) } else { usage(message()) })
+    }
+}
+
+/// Log lines go to standard error, of every rank, with the rank in them.
+pub(super) fn start_log(world: &World, verbose: u8, format: LogFormat) {
+    let level = match verbose {
+        0 => LevelFilter::WARN,
+        1 => LevelFilter::INFO,
+        2 => LevelFilter::DEBUG,
+        _ => LevelFilter::TRACE,
+    };
+    let builder =
+        tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).with_ansi(false);
+    // A second start (in tests) keeps the first log.
+    let _ = match format {
+        LogFormat::Text => builder.try_init(),
+        LogFormat::Json => builder.json().try_init(),
+    };
+    tracing::info!(rank = world.rank(), ranks = world.size(), mpi = crate::world::library(), "started");
+}
+
+/// Starts the threads of this rank and says how many.
+pub(super) fn start_threads(asked: Option<usize>) -> Result<usize> {
+    let threads = match asked {
+        Some(0) => return usage("--threads is 0, but at least one thread must work"),
+        Some(threads) => threads,
+        None => default_threads(),
+    };
+    // Fails only when the pool is already there, which in tests is fine.
+    let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+    tracing::debug!(threads, "threads");
+    Ok(threads)
+}
+
+/// What the scheduler gives a task, or this rank's share of what the affinity mask allows.
+fn default_threads() -> usize {
+    let number = |name: &str| {
+        std::env::var(name).ok()?.split(['(', ',']).next()?.trim().parse::<usize>().ok().filter(|&n| n > 0)
+    };
+    if let Some(threads) = number("SLURM_CPUS_PER_TASK").or_else(|| number("OMP_NUM_THREADS")) {
+        return threads;
+    }
+    let allowed = std::thread::available_parallelism().map_or(1, Into::into);
+    let online = std::fs::read_to_string("/proc/cpuinfo")
+        .map_or(0, |text| text.lines().filter(|line| line.starts_with("processor")).count());
+    // A mask smaller than the node was set for this rank alone; otherwise ranks share the node.
+    if allowed < online {
+        return allowed;
+    }
+    let here = ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS_PER_NODE"];
+    let ranks = here.iter().find_map(|name| number(name)).unwrap_or(1);
+    (allowed / ranks).max(1)
+}
+
+/// A mixture as a file holds it.
+pub(super) fn to_mixture(file: &ClassifierFile) -> Mixture {
+    let labels = file.labels as usize;
+    let rules = file
+        .slopes
+        .chunks(labels)
+        .zip(file.intercepts.chunks(labels))
+        .map(|(slopes, intercepts)| Rule { slopes: slopes.to_vec(), intercepts: intercepts.to_vec() })
+        .collect();
+    let candidates = if file.candidates == "support" { Candidates::Support } else { Candidates::All };
+    Mixture { k: file.k as usize, candidates, rules, weights: file.weights.clone() }
+}
+
+/// The file that holds a mixture; how it was found is for the caller to add.
+pub(super) fn to_file(mixture: &Mixture, metric: &str, seed: u64) -> ClassifierFile {
+    ClassifierFile {
+        k: mixture.k as u64,
+        labels: mixture.rules[0].labels() as u64,
+        slopes: mixture.rules.iter().flat_map(|rule| rule.slopes.iter().copied()).collect(),
+        intercepts: mixture.rules.iter().flat_map(|rule| rule.intercepts.iter().copied()).collect(),
+        weights: mixture.weights.clone(),
+        metric: metric.to_owned(),
+        seed,
+        candidates: mixture.candidates.name().to_owned(),
+        trajectory: Vec::new(),
+        positives: Vec::new(),
+        rows: 0,
+    }
+}

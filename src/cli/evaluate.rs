@@ -1,0 +1,244 @@
+//! `macrok evaluate`: every metric of a classifier or of predictions.
+
+use std::path::PathBuf;
+
+use serde_json::{Map, json};
+
+use super::common::{Context, to_mixture};
+use crate::classifier::{Candidates, Mixture, Pick, Sampling, predict};
+use crate::error::{Result, usage};
+use crate::evaluate::{Propensities, Scores, Summary, Tally, repeated, score, summarise, tally};
+use crate::report::{Align, Phases, Progress, Table, count};
+use crate::shard::{
+    LoadOptions, Predicted, Shard, load_labels, load_predictions, load_shard, total_positives,
+};
+use crate::store::{ClassifierFile, Location, Role};
+use crate::world::World;
+
+/// Compute all metrics of a classifier, or of predictions made before
+///
+/// A randomised classifier is drawn from --repeats times; mean and standard deviation are shown.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  macrok synth data.h5
+  macrok fit --marginals data.h5 --labels data.h5 -k 3 --metric macro-f1 --out clf.h5
+  macrok evaluate clf.h5 --marginals data.h5 --labels data.h5 --repeats 10 --json -
+  macrok predict clf.h5 --marginals data.h5 --out pred.h5
+  macrok evaluate --predictions pred.h5 --labels data.h5
+hamming is a loss: the share of wrong cells. ps-precision needs label counts of the training data;
+they are in a classifier file made with labels, or come from --train-labels.")]
+pub(super) struct Typed {
+    /// The classifier file
+    #[arg(required_unless_present = "predictions", conflicts_with = "predictions")]
+    classifier: Option<PathBuf>,
+    /// Estimated label probabilities: FILE.h5 or FILE.h5:GROUP
+    #[arg(long, value_name = "FILE[:GROUP]", required_unless_present = "predictions")]
+    marginals: Option<String>,
+    /// Predictions to evaluate instead of a classifier
+    #[arg(long, value_name = "P.h5[:GROUP]", conflicts_with_all = ["marginals", "expected"])]
+    predictions: Option<String>,
+    /// True labels: FILE.h5 or FILE.h5:GROUP
+    #[arg(long, value_name = "FILE[:GROUP]")]
+    labels: String,
+    /// How often to draw from the mixture
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    repeats: u32,
+    /// No draws: metrics of the exact expected confusion tensor of the mixture
+    #[arg(long)]
+    expected: bool,
+    /// How to draw from the mixture
+    #[arg(long, value_enum, default_value = "rule")]
+    sampling: Sampling,
+    /// Seed of the draws
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Labels of the training data, for the propensities of ps-precision
+    #[arg(long, value_name = "FILE[:GROUP]")]
+    train_labels: Option<String>,
+    /// A of the propensity model
+    #[arg(long, default_value_t = 0.55, value_name = "A")]
+    propensity_a: f64,
+    /// B of the propensity model
+    #[arg(long, default_value_t = 1.5, value_name = "B")]
+    propensity_b: f64,
+    /// Added to every denominator, on the scale of fractions of n
+    #[arg(long, default_value_t = 1e-9)]
+    epsilon: f64,
+    /// Move marginals outside [0, 1] to the nearer end instead of refusing them
+    #[arg(long)]
+    clamp: bool,
+}
+
+/// What is evaluated.
+enum Subject {
+    Classifier(Mixture),
+    Predictions { picks: Vec<Pick>, k: usize },
+}
+
+pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
+    let Context { world, console, .. } = context;
+    world.agree(check(typed))?;
+    let mut phases = Phases::new();
+    let labels = Location::parse(&typed.labels, Role::Labels);
+    let mut known = (Vec::new(), 0);
+    let (shard, subject) = match (&typed.classifier, &typed.marginals, &typed.predictions) {
+        (Some(path), Some(marginals), None) => {
+            let file = world.agree(ClassifierFile::read(path).map_err(Into::into))?;
+            let marginals = Location::parse(marginals, Role::Marginals);
+            let load = LoadOptions { marginals, labels: Some(labels), clamp: typed.clamp };
+            let shard = load_shard(world, &load)?;
+            context.check(file.labels as usize == shard.labels(), || {
+                let (path, data) = (path.display(), &load.marginals);
+                format!("{path} is for {} labels, but {data} has {}", file.labels, shard.labels())
+            })?;
+            known = (file.positives.clone(), file.rows);
+            (shard, Subject::Classifier(to_mixture(&file)))
+        }
+        (_, _, Some(predictions)) => {
+            let predictions = Location::parse(predictions, Role::Predictions);
+            let Predicted { shard, k } = load_predictions(world, &predictions, &labels)?;
+            let picks = ranked(&shard);
+            (shard, Subject::Predictions { picks, k })
+        }
+        _ => return world.agree(usage("evaluate needs a classifier and --marginals, or --predictions")),
+    };
+    let propensities = propensities(context, typed, &shard, known)?;
+    phases.end("load");
+    let k = match &subject {
+        Subject::Classifier(mixture) => mixture.k,
+        Subject::Predictions { k, .. } => *k,
+    };
+    let draws = draws(context, typed, &shard, subject, &propensities)?;
+    let repeats = draws.len();
+    let summary = summarise(&draws);
+    phases.end("evaluate");
+    phases.slowest(world);
+    console.line(format_args!(
+        "{} instances x {} labels, k = {k}, {}",
+        count(shard.total_rows),
+        count(shard.labels() as u64),
+        match (typed.expected, repeats) {
+            (true, _) => "exact expectation of the mixture".to_owned(),
+            (false, 1) => "one deterministic prediction".to_owned(),
+            (false, repeats) => format!("mean and deviation of {repeats} draws"),
+        }
+    ));
+    let mut table =
+        Table::new(&[("metric", Align::Left), ("mean", Align::Right), ("deviation", Align::Right)]);
+    for (name, Summary { mean, std }) in &summary {
+        table.row([name.clone(), format!("{mean:.6}"), format!("{std:.6}")]);
+    }
+    console.line(table);
+    console.line("");
+    console.line(phases.table());
+    console.json(world, || {
+        let metrics: Map<String, serde_json::Value> =
+            summary.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+        json!({
+            "k": k,
+            "n": shard.total_rows,
+            "m": shard.labels(),
+            "repeats": repeats,
+            "expected": typed.expected,
+            "seed": typed.seed,
+            "metrics": metrics,
+        })
+    })
+}
+
+/// The predicted labels of each row, best score first.
+fn ranked(shard: &Shard) -> Vec<Pick> {
+    let mut picks = Vec::with_capacity(shard.marginals.nnz());
+    for local in 0..shard.local_rows() {
+        let row = shard.row(local);
+        let start = picks.len();
+        picks.extend(row.columns.iter().zip(row.values).map(|(&label, &score)| Pick {
+            label,
+            score: score.into(),
+            marginal: 0.0,
+        }));
+        picks[start..].sort_by(|a, b| b.score.total_cmp(&a.score).then(a.label.cmp(&b.label)));
+    }
+    picks
+}
+
+fn check(typed: &Typed) -> Result<()> {
+    if typed.repeats == 0 {
+        return usage("--repeats is 0; to evaluate without drawing pass --expected");
+    }
+    if !(typed.epsilon > 0.0 && typed.epsilon.is_finite()) {
+        return usage(format!("--epsilon is {}, but must be positive and finite", typed.epsilon));
+    }
+    Ok(())
+}
+
+fn draws(
+    context: &Context<'_>,
+    typed: &Typed,
+    shard: &Shard,
+    subject: Subject,
+    propensities: &Propensities,
+) -> Result<Vec<Scores>> {
+    let Context { world, console, .. } = context;
+    match subject {
+        Subject::Predictions { picks, k } => {
+            let tally = tally(world, shard, &picks, k, propensities);
+            Ok(vec![score(&[(1.0, &tally)], typed.epsilon)?])
+        }
+        Subject::Classifier(mixture) if typed.expected => {
+            let tallies = each_rule(world, shard, &mixture, propensities);
+            let parts: Vec<(f64, &Tally)> = mixture.weights.iter().copied().zip(&tallies).collect();
+            Ok(vec![score(&parts, typed.epsilon)?])
+        }
+        Subject::Classifier(mixture) => {
+            let progress = Progress::new(console, "drawing", typed.repeats.into());
+            let draw = (typed.seed, typed.repeats);
+            let tallies =
+                repeated(world, shard, &mixture, typed.sampling, draw, propensities, |_| progress.advance(1));
+            progress.finish();
+            tallies.iter().map(|tally| score(&[(1.0, tally)], typed.epsilon)).collect()
+        }
+    }
+}
+
+/// The tally of every rule by itself.
+fn each_rule(world: &World, shard: &Shard, mixture: &Mixture, propensities: &Propensities) -> Vec<Tally> {
+    let Mixture { k, candidates, rules, .. } = mixture;
+    let alone = |rule: &crate::classifier::Rule, candidates: Candidates| {
+        let mixture = Mixture::single(rule.clone(), *k, candidates);
+        predict(&shard.marginals, shard.rows.start, &mixture, Sampling::Rule, 0, 0)
+    };
+    rules.iter().map(|rule| tally(world, shard, &alone(rule, *candidates), *k, propensities)).collect()
+}
+
+/// Label counts of the training data: given, or from the classifier file, or the evaluated labels.
+fn propensities(
+    context: &Context<'_>,
+    typed: &Typed,
+    shard: &Shard,
+    known: (Vec<u64>, u64),
+) -> Result<Propensities> {
+    let world = context.world;
+    let (positives, rows) = if let Some(text) = &typed.train_labels {
+        let location = Location::parse(text, Role::Labels);
+        let (_, rows, labels) = load_labels(world, &location)?;
+        let positives = total_positives(world, &labels);
+        context.check(positives.len() == shard.labels(), || {
+            format!(
+                "{location} has {} labels, but the evaluated data have {}",
+                positives.len(),
+                shard.labels()
+            )
+        })?;
+        (positives, rows)
+    } else if known.0.len() == shard.labels() {
+        known
+    } else {
+        context.console.line("ps-precision: label counts of the evaluated rows (no --train-labels given)");
+        let mut positives = crate::classifier::count_positives(shard);
+        world.sum(&mut positives);
+        (positives, shard.total_rows)
+    };
+    Ok(Propensities::new(&positives, rows, typed.propensity_a, typed.propensity_b))
+}

@@ -1,0 +1,148 @@
+//! `macrok import`: text, ARFF and npz to HDF5.
+
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use super::common::Context;
+use crate::error::Result;
+use crate::import::{Format, Input, Options, Sparse, import};
+use crate::report::{Phases, count};
+use crate::store::{Matrix, write_file, write_names};
+
+/// Turn text, ARFF or npz into an HDF5 data set
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  printf '2 3 4\\n0,2 0:1 2:0.5\\n1 1:2\\n' > train.txt
+  macrok import train.txt --out train.h5
+Other formats:
+  macrok import emotions.arff emotions.xml --out emotions.h5
+  macrok import labels=Y.npz marginals=P.npz --out data.h5
+Text may be gzipped. A first line of three numbers (instances, features, labels) means the Extreme
+Classification format; without it the text is multi-label LIBSVM.")]
+pub(super) struct Typed {
+    /// Input files, each as FILE or GROUP=FILE with GROUP one of features, labels, marginals
+    #[arg(required = true, value_name = "[GROUP=]FILE")]
+    inputs: Vec<String>,
+    /// The file to write
+    #[arg(long, value_name = "OUT.h5")]
+    out: PathBuf,
+    /// The format, when it cannot be told from the files
+    #[arg(long, value_enum, default_value = "auto")]
+    format: TypedFormat,
+    /// ARFF without XML: this many attributes are labels, the last ones
+    #[arg(long, value_name = "N")]
+    label_count: Option<usize>,
+    /// ARFF without XML: the labels are the first attributes
+    #[arg(long, requires = "label_count")]
+    labels_first: bool,
+    /// LIBSVM: whether features are numbered from 0 [default: if a 0 occurs]
+    #[arg(long, value_name = "true|false")]
+    zero_based: Option<bool>,
+    /// Move marginals outside [0, 1] to the nearer end instead of refusing them
+    #[arg(long)]
+    clamp: bool,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum TypedFormat {
+    Auto,
+    /// Extreme Classification repository text
+    Xc,
+    Libsvm,
+    Arff,
+    Npz,
+}
+
+pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
+    let Context { world, console, .. } = context;
+    context.check_output(&typed.out)?;
+    let mut phases = Phases::new();
+    // One reader: a gzipped text cannot be cut into pieces. The other ranks write nothing.
+    let mut read = None;
+    world.on_root(|| {
+        let inputs = typed.inputs.iter().map(|text| Input::parse(text));
+        let inputs = inputs.collect::<std::result::Result<Vec<_>, _>>()?;
+        let options = Options {
+            format: match typed.format {
+                TypedFormat::Auto => Format::Auto,
+                TypedFormat::Xc => Format::ExtremeClassification,
+                TypedFormat::Libsvm => Format::Libsvm,
+                TypedFormat::Arff => Format::Arff,
+                TypedFormat::Npz => Format::Npz,
+            },
+            label_count: typed.label_count,
+            labels_first: typed.labels_first,
+            zero_based: typed.zero_based,
+            clamp: typed.clamp,
+        };
+        read = Some(import(&inputs, &options)?);
+        Ok(())
+    })?;
+    phases.end("read");
+    let groups: Vec<(&'static str, &Sparse)> = read
+        .iter()
+        .flat_map(|data| {
+            let parts =
+                [("features", &data.features), ("labels", &data.labels), ("marginals", &data.marginals)];
+            parts.into_iter().filter_map(|(group, part)| Some((group, part.as_ref()?)))
+        })
+        .collect();
+    let mut present: Vec<u64> = groups
+        .iter()
+        .flat_map(|(group, part)| {
+            let number = GROUPS.iter().position(|name| name == group).unwrap_or(0);
+            [number as u64, part.rows as u64, part.columns as u64]
+        })
+        .collect();
+    world.broadcast(&mut present);
+    let matrices: Vec<Matrix<'_>> = present
+        .chunks(3)
+        .enumerate()
+        .map(|(at, described)| {
+            let part = groups.get(at).map(|(_, part)| *part);
+            Matrix {
+                group: GROUPS[described[0] as usize],
+                rows: described[1],
+                columns: described[2],
+                indptr: part.map_or(&[0], |part| &part.indptr),
+                indices: part.map_or(&[], |part| &part.indices),
+                values: part.map_or(&[], |part| &part.values),
+            }
+        })
+        .collect();
+    write_file(world, &typed.out, context.overwrite, &matrices, |file| {
+        match read.as_ref().and_then(|data| data.label_names.as_ref()) {
+            Some(names) => write_names(file, "label_names", names),
+            None => Ok(()),
+        }
+    })?;
+    phases.end("write");
+    phases.slowest(world);
+    for note in read.iter().flat_map(|data| &data.notes) {
+        console.line(note);
+    }
+    for (group, part) in &groups {
+        console.line(format_args!(
+            "{group}: {} x {}, {} entries",
+            count(part.rows as u64),
+            count(part.columns as u64),
+            count(part.indices.len() as u64)
+        ));
+    }
+    console.wrote(&typed.out);
+    console.json(world, || {
+        let shapes: serde_json::Map<String, serde_json::Value> = groups
+            .iter()
+            .map(|(group, part)| {
+                let facts =
+                    json!({"rows": part.rows, "columns": part.columns, "entries": part.indices.len()});
+                ((*group).to_owned(), facts)
+            })
+            .collect();
+        json!({ "groups": shapes })
+    })
+}
+
+const GROUPS: [&str; 3] = ["features", "labels", "marginals"];

@@ -1,0 +1,208 @@
+//! `macrok inspect`: what is in any of our files.
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value, json};
+
+use super::common::Context;
+use crate::error::Result;
+use crate::evaluate::calibration;
+use crate::report::{Align, Table, count};
+use crate::shard::{LoadOptions, Shard, load_labels, load_shard, total_positives};
+use crate::store::{ClassifierFile, Hdf5File, Location, MatrixFile, Role, read_names};
+
+/// Show what is in a file: shapes, label distribution, tail, calibration, rules
+#[derive(clap::Args)]
+#[command(after_help = "\
+Example:
+  macrok synth data.h5
+  macrok inspect data.h5")]
+pub(super) struct Typed {
+    /// A data set, a classifier or predictions
+    file: PathBuf,
+    /// Move marginals outside [0, 1] to the nearer end instead of refusing them
+    #[arg(long)]
+    clamp: bool,
+}
+
+pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
+    let Context { world, console, .. } = context;
+    let file = world.agree(Hdf5File::open(&typed.file).map_err(Into::into))?;
+    let mut facts = Map::new();
+    if file.has("slopes") {
+        let classifier = world.agree(ClassifierFile::read(&typed.file).map_err(Into::into))?;
+        describe_classifier(context, &classifier, &mut facts);
+        return console.json(world, || Value::Object(facts));
+    }
+    let roles = [Role::Features, Role::Labels, Role::Marginals, Role::Predictions];
+    let present: Vec<Role> = roles.into_iter().filter(|role| file.has(role.group())).collect();
+    context.check(!present.is_empty(), || {
+        let members = file.members();
+        let found = if members.is_empty() { "nothing".into() } else { members.join(", ") };
+        format!(
+            "{}: holds {found}, but none of features, labels, marginals, predictions or slopes",
+            typed.file.display()
+        )
+    })?;
+    let mut table = Table::new(&[
+        ("group", Align::Left),
+        ("rows", Align::Right),
+        ("columns", Align::Right),
+        ("entries", Align::Right),
+        ("a row", Align::Right),
+    ]);
+    for role in &present {
+        let location = Location { file: typed.file.clone(), group: role.group().into() };
+        let matrix = world.agree(MatrixFile::open(&file, location).map_err(Into::into))?;
+        let ((rows, columns), entries) = (matrix.shape(), matrix.entries());
+        let average = entries as f64 / rows as f64;
+        let cells =
+            [role.group().into(), count(rows), count(columns), count(entries), format!("{average:.2}")];
+        table.row(cells);
+        facts.insert(role.group().into(), json!({"rows": rows, "columns": columns, "entries": entries}));
+    }
+    console.line(table);
+    for names in ["label_names", "instance_names"] {
+        if let Some(list) = read_names(&file, names) {
+            let some: Vec<&str> = list.iter().take(5).map(String::as_str).collect();
+            console.line(format_args!("{names}: {} ({}, ...)", count(list.len() as u64), some.join(", ")));
+        }
+    }
+    let at = |role: Role| Location { file: typed.file.clone(), group: role.group().into() };
+    let has = |role: Role| present.contains(&role);
+    if has(Role::Labels) {
+        let (_, rows, labels) = load_labels(world, &at(Role::Labels))?;
+        describe_labels(context, &total_positives(world, &labels), rows, &mut facts);
+    }
+    if has(Role::Marginals) && has(Role::Labels) {
+        let load = LoadOptions {
+            marginals: at(Role::Marginals),
+            labels: Some(at(Role::Labels)),
+            clamp: typed.clamp,
+        };
+        let shard = load_shard(world, &load)?;
+        describe_calibration(context, &shard, &mut facts);
+    }
+    console.json(world, || Value::Object(facts))
+}
+
+/// How long the tail is.
+fn describe_labels(context: &Context<'_>, positives: &[u64], rows: u64, facts: &mut Map<String, Value>) {
+    let console = &context.console;
+    let mut sorted = positives.to_vec();
+    sorted.sort_unstable_by(|a, b| b.cmp(a));
+    let m = sorted.len();
+    let total: u64 = sorted.iter().sum();
+    let share = |part: u64, whole: u64| 100.0 * part as f64 / whole.max(1) as f64;
+    let head = m.div_ceil(5);
+    let head_share = share(sorted[..head].iter().sum(), total);
+    let below = |limit: u64| sorted.iter().filter(|&&count| count < limit).count() as u64;
+    console.line("");
+    console.line(format_args!(
+        "labels: {:.2} an instance; the most frequent has {} positives, the median {}, the rarest {}",
+        total as f64 / rows as f64,
+        count(sorted[0]),
+        count(sorted[m / 2]),
+        count(sorted[m - 1])
+    ));
+    console.line(format_args!(
+        "tail: the {} most frequent labels (20%) hold {head_share:.1}% of all positives",
+        count(head as u64)
+    ));
+    let mut table =
+        Table::new(&[("positives", Align::Left), ("labels", Align::Right), ("share", Align::Right)]);
+    let limits = [(0, 1), (1, 2), (2, 5), (5, 10), (10, 100), (100, 1000), (1000, u64::MAX)];
+    for (low, high) in limits {
+        let name = match (low, high) {
+            (low, u64::MAX) => format!("{} and more", count(low)),
+            (low, high) if high == low + 1 => low.to_string(),
+            (low, high) => format!("{low} to {}", high - 1),
+        };
+        let labels = below(high) - below(low);
+        table.row([name, count(labels), format!("{:.1}%", share(labels, m as u64))]);
+    }
+    console.line(table);
+    facts.insert(
+        "label_distribution".into(),
+        json!({
+            "average": total as f64 / rows as f64,
+            "largest": sorted[0],
+            "median": sorted[m / 2],
+            "smallest": sorted[m - 1],
+            "without_positive": below(1),
+            "below_10_positives": below(10),
+            "head_20_percent_share": head_share / 100.0,
+        }),
+    );
+}
+
+fn describe_calibration(context: &Context<'_>, shard: &Shard, facts: &mut Map<String, Value>) {
+    let console = &context.console;
+    let found = calibration(context.world, shard);
+    console.line("");
+    console.line(format_args!(
+        "marginals: sum to {:.2} an instance; {:.1}% of positives have a stored marginal; expected calibration \
+         error {:.5}",
+        found.mean_sum,
+        100.0 * found.recalled,
+        found.error
+    ));
+    let mut table = Table::new(&[
+        ("marginal", Align::Left),
+        ("entries", Align::Right),
+        ("mean", Align::Right),
+        ("observed", Align::Right),
+    ]);
+    for bin in found.bins.iter().filter(|bin| bin.entries > 0) {
+        table.row([
+            format!("{:.1} to {:.1}", bin.low, bin.high),
+            count(bin.entries),
+            format!("{:.4}", bin.mean),
+            format!("{:.4}", bin.observed),
+        ]);
+    }
+    console.line(table);
+    facts.insert("calibration".into(), json!(found));
+}
+
+fn describe_classifier(context: &Context<'_>, file: &ClassifierFile, facts: &mut Map<String, Value>) {
+    let console = &context.console;
+    console.line(format_args!(
+        "classifier for '{}': k = {}, {} labels, {} rule(s), candidates {}, seed {}",
+        file.metric,
+        file.k,
+        count(file.labels),
+        file.weights.len(),
+        file.candidates,
+        file.seed
+    ));
+    let mut table = Table::new(&[
+        ("rule", Align::Right),
+        ("weight", Align::Right),
+        ("slopes", Align::Left),
+        ("intercepts", Align::Left),
+    ]);
+    let range = |values: &[f32]| {
+        let low = values.iter().copied().fold(f32::INFINITY, f32::min);
+        let high = values.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        format!("{low:.3e} to {high:.3e}")
+    };
+    let labels = file.labels as usize;
+    for (rule, weight) in file.weights.iter().enumerate() {
+        let part = rule * labels..(rule + 1) * labels;
+        let (slopes, intercepts) = (&file.slopes[part.clone()], &file.intercepts[part]);
+        table.row([rule.to_string(), format!("{weight:.6}"), range(slopes), range(intercepts)]);
+    }
+    console.line(table);
+    if let Some(last) = file.trajectory.last() {
+        console.line(format_args!("{} iterations, utility {:.8}", file.trajectory.len(), last.utility));
+    }
+    facts.insert(
+        "classifier".into(),
+        json!({
+            "metric": file.metric, "k": file.k, "m": file.labels, "rules": file.weights.len(),
+            "weights": file.weights, "candidates": file.candidates, "seed": file.seed,
+            "trajectory": file.trajectory,
+        }),
+    );
+}

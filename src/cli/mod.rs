@@ -1,0 +1,96 @@
+//! The command line: what was typed, then what was checked and is ready to use.
+
+mod baseline;
+mod common;
+mod evaluate;
+mod fit;
+mod import;
+mod inspect;
+mod predict;
+mod synth;
+
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use clap::{Parser, Subcommand};
+
+use crate::error::Result;
+use crate::world::World;
+
+/// Finds the best macro-at-k classifier: exactly k labels for every instance, and every label
+/// counts the same, however rare.
+///
+/// Each command works alone and under mpirun or srun, with the same bits out for any number of
+/// ranks and threads.
+#[derive(Parser)]
+#[command(name = "macrok", version, about, long_about, max_term_width = 100)]
+#[command(after_help = "\
+Example, from nothing to a table of metrics:
+  macrok synth data.h5
+  macrok fit --marginals data.h5 --labels data.h5 -k 3 --metric macro-f1 --out clf.h5
+  macrok evaluate clf.h5 --marginals data.h5 --labels data.h5
+Run `macrok COMMAND --help` for one command, `macrok fit --metric help` for the metrics.
+
+Exit status: 0 success, 1 failure, 2 bad input or usage.")]
+struct Typed {
+    #[command(subcommand)]
+    command: Command,
+    /// Say more on standard error: -v what is done, -vv details
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    verbose: u8,
+    /// How log lines look
+    #[arg(long, global = true, value_enum, default_value = "text")]
+    log_format: common::LogFormat,
+    /// Threads of each rank [default: SLURM_CPUS_PER_TASK, OMP_NUM_THREADS, or this rank's share of the node]
+    #[arg(long, global = true, value_name = "N")]
+    threads: Option<usize>,
+    /// Write the facts as JSON too; `-` is standard output
+    #[arg(long, global = true, value_name = "FILE")]
+    json: Option<String>,
+    /// Replace output files that exist
+    #[arg(long, global = true)]
+    force: bool,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Synth(synth::Typed),
+    Import(import::Typed),
+    Inspect(inspect::Typed),
+    Fit(Box<fit::Typed>),
+    Baseline(baseline::Typed),
+    Predict(predict::Typed),
+    Evaluate(evaluate::Typed),
+}
+
+/// A command ready to run.
+pub struct Ready(Typed);
+
+/// Reads the command line. Help and usage errors are printed by rank 0 only.
+pub fn parse(world: &World) -> std::result::Result<Ready, ExitCode> {
+    Typed::try_parse().map(Ready).map_err(|error| {
+        if world.is_root() {
+            let _ = error.print();
+        }
+        match error.kind() {
+            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,
+            _ => ExitCode::from(2),
+        }
+    })
+}
+
+/// Runs the command. Collective; an error that all ranks know is `Error::Agreed`.
+pub fn run(world: &World, Ready(typed): Ready) -> Result<()> {
+    common::start_log(world, typed.verbose, typed.log_format);
+    let threads = world.agree(common::start_threads(typed.threads))?;
+    let context = common::Context::new(world, typed.json.as_deref(), typed.force, threads)?;
+    match typed.command {
+        Command::Synth(command) => synth::run(&context, &command),
+        Command::Import(command) => import::run(&context, &command),
+        Command::Inspect(command) => inspect::run(&context, &command),
+        Command::Fit(command) => fit::run(&context, &command),
+        Command::Baseline(command) => baseline::run(&context, &command),
+        Command::Predict(command) => predict::run(&context, &command),
+        Command::Evaluate(command) => evaluate::run(&context, &command),
+    }
+}

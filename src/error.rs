@@ -1,0 +1,71 @@
+//! What can go wrong, and the exit status it leads to.
+
+use crate::import::ImportError;
+use crate::measure::{FormulaError, MeasureError};
+use crate::store::StoreError;
+
+/// The exit statuses scripts may rely on (DESIGN, promise 4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Anything that is neither the input's nor the caller's fault.
+    Failure = 1,
+    /// Bad input or bad usage: running again will not help.
+    BadInput = 2,
+}
+
+impl Status {
+    pub fn code(self) -> i32 {
+        self as i32
+    }
+
+    fn from_code(code: u64) -> Status {
+        if code == 2 { Status::BadInput } else { Status::Failure }
+    }
+}
+
+/// Every error of the library, one variant a room, and one for what all ranks have agreed on.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Import(#[from] ImportError),
+    #[error(transparent)]
+    Formula(#[from] FormulaError),
+    #[error(transparent)]
+    Measure(#[from] MeasureError),
+    /// Options that do not fit together or do not fit the data.
+    #[error("{0}")]
+    Usage(String),
+    /// Standard output or a side file could not be written.
+    #[error("cannot write {what}: {source}")]
+    Output { what: String, source: std::io::Error },
+    /// What `World::agree` gives to every rank when at least one of them failed.
+    #[error("{message}")]
+    Agreed { message: String, status: Status },
+}
+
+impl Error {
+    pub fn status(&self) -> Status {
+        match self {
+            Error::Store(error) => error.status(),
+            Error::Import(_) | Error::Formula(_) | Error::Usage(_) => Status::BadInput,
+            Error::Measure(_) | Error::Output { .. } => Status::Failure,
+            Error::Agreed { status, .. } => *status,
+        }
+    }
+
+    pub(crate) fn agreed(message: Vec<u8>, code: u64) -> Error {
+        Error::Agreed {
+            message: String::from_utf8_lossy(&message).into_owned(),
+            status: Status::from_code(code),
+        }
+    }
+}
+
+/// Shorthand for a usage error: what was asked, why it cannot be, what to do.
+pub fn usage<T>(message: impl Into<String>) -> Result<T, Error> {
+    Err(Error::Usage(message.into()))
+}
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,0 +1,56 @@
+//! How good predictions are: every metric of DESIGN section 5, from integer sums over rows.
+
+mod calibration;
+mod scores;
+mod tally;
+
+pub use calibration::{Bin, Calibration, calibration};
+pub use scores::{Scores, score};
+pub use tally::{Propensities, Tally, tally};
+
+use crate::classifier::{Mixture, Sampling, predict};
+use crate::shard::Shard;
+use crate::world::World;
+
+/// Mean and deviation of each metric over repeated draws.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Summary {
+    pub mean: f64,
+    /// Population standard deviation, as numpy's `std` has it.
+    pub std: f64,
+}
+
+/// Draws predictions `repeats` times and scores each draw. Collective.
+pub fn repeated(
+    world: &World,
+    shard: &Shard,
+    mixture: &Mixture,
+    sampling: Sampling,
+    (seed, repeats): (u64, u32),
+    propensities: &Propensities,
+    mut finished: impl FnMut(u32),
+) -> Vec<Tally> {
+    // A single rule leaves nothing to chance: every draw is the first one.
+    let draws = if mixture.rules.len() == 1 { 1 } else { repeats };
+    (0..draws)
+        .map(|round| {
+            let picks = predict(&shard.marginals, shard.rows.start, mixture, sampling, seed, round);
+            let tally = tally(world, shard, &picks, mixture.k, propensities);
+            finished(round + 1);
+            tally
+        })
+        .collect()
+}
+
+/// Mean and deviation, metric by metric.
+pub fn summarise(draws: &[Scores]) -> Vec<(String, Summary)> {
+    let Some(first) = draws.first() else { return Vec::new() };
+    let count = draws.len() as f64;
+    (0..first.len())
+        .map(|at| {
+            let mean = draws.iter().map(|draw| draw[at].1).sum::<f64>() / count;
+            let spread = draws.iter().map(|draw| (draw[at].1 - mean).powi(2)).sum::<f64>() / count;
+            (first[at].0.clone(), Summary { mean, std: spread.sqrt() })
+        })
+        .collect()
+}

@@ -1,0 +1,67 @@
+//! From sums to metrics.
+
+use super::tally::Tally;
+use crate::error::Result;
+use crate::measure::{Metric, Population, Tensor};
+
+/// Metrics by name, in the order they are shown.
+pub type Scores = Vec<(String, f64)>;
+
+/// Binary measures shown as `macro-` and `micro-`.
+const BINARY: [&str; 10] = [
+    "precision",
+    "recall",
+    "f1",
+    "fbeta(2)",
+    "jaccard",
+    "balanced-accuracy",
+    "gmean",
+    "hmean",
+    "auc",
+    "accuracy",
+];
+
+/// Every metric of DESIGN section 5. `parts` are draws or rules with weights that sum to 1: with
+/// one part it is that draw; with the rules of a mixture, the exact expectation over its draws.
+pub fn score(parts: &[(f64, &Tally)], epsilon: f64) -> Result<Scores> {
+    let tallies: Vec<&Tally> = parts.iter().map(|part| part.1).collect();
+    let tensors: Vec<Tensor> = tallies
+        .iter()
+        .map(|tally| {
+            let population = Population { rows: tally.rows, unit: 1, positives: tally.positives.clone() };
+            Tensor::new(&tally.counts, &population)
+        })
+        .collect();
+    let weighted: Vec<(f64, &Tensor)> = parts.iter().map(|part| part.0).zip(&tensors).collect();
+    let tensor = Tensor::scaled_sum(&weighted);
+    let first = tallies[0];
+    let per_row = |value: fn(&Tally) -> f64| {
+        parts.iter().map(|(weight, tally)| weight * value(tally)).sum::<f64>() / first.rows as f64
+    };
+    let labels = tensor.labels() as f64;
+    let covered = tensor.true_positives.iter().filter(|&&tp| tp > 0.0).count();
+    let wrong: f64 = (0..tensor.labels())
+        .map(|label| {
+            let [_, false_positive, false_negative, _] = tensor.cells(label);
+            false_positive + false_negative
+        })
+        .sum();
+    let best = per_row(|tally| tally.propensity_best);
+    let mut scores: Scores = Vec::new();
+    let mut add = |name: &str, value: f64| scores.push((name.to_owned(), value));
+    add("instance-precision", tensor.true_positives.iter().sum::<f64>() / first.k as f64);
+    add("instance-recall", per_row(|tally| tally.recall));
+    add("instance-f1", per_row(|tally| tally.f1));
+    add("ndcg", per_row(|tally| tally.ndcg));
+    add("ps-precision", if best > 0.0 { per_row(|tally| tally.propensity_hits) / best } else { 0.0 });
+    add("hamming", wrong / labels);
+    add("coverage", covered as f64 / labels);
+    for average in ["macro", "micro"] {
+        for measure in BINARY {
+            let name = format!("{average}-{measure}");
+            let objective = Metric::parse(&name)?.bind(first.k, epsilon);
+            add(&name, objective.value(&tensor));
+        }
+    }
+    Ok(scores)
+}

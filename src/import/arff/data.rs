@@ -1,0 +1,156 @@
+//! One row of an ARFF file: `1,0,2.5`, or sparse, `{0 1, 2 2.5}`.
+
+use super::Role;
+use super::header::{Attribute, Values};
+use super::token::take;
+use crate::import::lines::Block;
+use crate::import::number::{self, NoValue};
+use crate::import::text_problem::{TextProblem, excerpt};
+
+/// What the columns of a row are.
+pub(super) struct Layout<'a> {
+    attributes: &'a [Attribute],
+    roles: &'a [Role],
+    /// An attribute whose absence from a sparse row does not mean 0.
+    reversed: Option<&'a Attribute>,
+}
+
+impl<'a> Layout<'a> {
+    /// The roles belong to the attributes one by one.
+    pub fn new(attributes: &'a [Attribute], roles: &'a [Role]) -> Layout<'a> {
+        let reversed = |a: &&Attribute| a.values == Values::Binary { reversed: true };
+        Layout { attributes, roles, reversed: attributes.iter().find(reversed) }
+    }
+}
+
+/// Adds the row to `block`. Zeros are left out.
+pub(super) fn read_row(line: &str, layout: &Layout, block: &mut Block) -> Result<(), TextProblem> {
+    let Layout { attributes, roles, .. } = layout;
+    let mut store = |at: usize, text: &str| -> Result<(), TextProblem> {
+        let value = read_value(&attributes[at], roles[at], text)?;
+        if value != 0.0 {
+            match roles[at] {
+                Role::Feature(column) => block.features.push(column, value),
+                Role::Label(column) => block.labels.push(column, value),
+            }
+        }
+        Ok(())
+    };
+    match line.strip_prefix('{') {
+        Some(entries) => read_sparse(entries, line, layout, &mut store)?,
+        None => read_dense(line, attributes.len(), &mut store)?,
+    }
+    // Each attribute was stored at most once, so that a row cannot hold a column twice.
+    for rows in [&mut block.features, &mut block.labels] {
+        rows.end_row().map_err(|feature| TextProblem::FeatureTwice { feature })?;
+    }
+    Ok(())
+}
+
+fn read_dense(
+    line: &str,
+    width: usize,
+    store: &mut impl FnMut(usize, &str) -> Result<(), TextProblem>,
+) -> Result<(), TextProblem> {
+    let mut rest = line;
+    let mut found = 0;
+    loop {
+        let (value, after) = take(rest, &[','])?;
+        if found < width {
+            store(found, &value)?;
+        }
+        found += 1;
+        match after.trim_start().strip_prefix(',') {
+            Some(after) => rest = after,
+            None if after.trim_start().is_empty() => break,
+            None => {
+                return Err(TextProblem::Quote { found: excerpt(rest.trim_start()) });
+            }
+        }
+    }
+    if found != width {
+        return Err(TextProblem::Width { found, attributes: width });
+    }
+    Ok(())
+}
+
+fn read_sparse(
+    entries: &str,
+    line: &str,
+    layout: &Layout,
+    store: &mut impl FnMut(usize, &str) -> Result<(), TextProblem>,
+) -> Result<(), TextProblem> {
+    let attributes = layout.attributes;
+    if let Some(attribute) = layout.reversed {
+        return Err(TextProblem::SparseReversed { attribute: excerpt(&attribute.name) });
+    }
+    let wrong = |found: &str| TextProblem::SparseEntry { found: excerpt(found) };
+    let mut seen: Vec<usize> = Vec::new();
+    let mut rest = entries.trim_start();
+    while !rest.starts_with('}') {
+        let entry = rest;
+        let (index, after) = take(rest, &[' ', '\t', ',', '}'])?;
+        if !after.starts_with([' ', '\t']) {
+            return Err(wrong(entry));
+        }
+        let at = number::index(&index).ok_or_else(|| wrong(entry))? as usize;
+        if at >= attributes.len() {
+            return Err(TextProblem::SparseIndex { found: index.into_owned(), attributes: attributes.len() });
+        }
+        let (value, after) = take(after, &[',', '}'])?;
+        store(at, &value)?;
+        seen.push(at);
+        let after = after.trim_start();
+        rest = match after.strip_prefix(',') {
+            Some(next) if !next.trim_start().starts_with('}') => next.trim_start(),
+            None if after.starts_with('}') => after,
+            _ => return Err(wrong(entry)),
+        };
+    }
+    if rest != "}" {
+        return Err(wrong(line));
+    }
+    seen.sort_unstable();
+    match seen.windows(2).find(|pair| pair[0] == pair[1]) {
+        None => Ok(()),
+        Some(pair) => {
+            Err(TextProblem::SparseTwice { index: pair[0], attribute: excerpt(&attributes[pair[0]].name) })
+        }
+    }
+}
+
+fn read_value(attribute: &Attribute, role: Role, text: &str) -> Result<f32, TextProblem> {
+    let name = || excerpt(&attribute.name);
+    if text == "?" {
+        return Err(TextProblem::Missing { attribute: name() });
+    }
+    let wrong = |allowed: &str| TextProblem::AttributeValue {
+        attribute: name(),
+        found: excerpt(text),
+        allowed: allowed.to_owned(),
+    };
+    let value = match &attribute.values {
+        Values::Number => number::value(text).map_err(|why| match why {
+            NoValue::Garbage => wrong("a number is needed"),
+            NoValue::NotFinite => wrong("a value is a finite 32-bit number"),
+        }),
+        Values::Binary { .. } => match text {
+            "0" => Ok(0.0),
+            "1" => Ok(1.0),
+            _ => Err(wrong("it is declared {0,1}")),
+        },
+        Values::Listed(list) => match (list.get(text), role) {
+            (Some(_), Role::Label(_)) => {
+                Err(TextProblem::LabelValue { attribute: name(), found: excerpt(text) })
+            }
+            (Some(&position), Role::Feature(_)) => Ok(position as f32),
+            (None, _) => Err(wrong("that is not one of its declared values")),
+        },
+    }?;
+    match role {
+        Role::Label(_) if value != 0.0 && value != 1.0 => {
+            Err(TextProblem::LabelValue { attribute: name(), found: excerpt(text) })
+        }
+        _ => Ok(value),
+    }
+}

@@ -1,0 +1,185 @@
+//! One NumPy array, kept as stored and decoded entry by entry.
+
+use super::header::Header;
+use crate::import::matrix_problem::MatrixProblem;
+
+/// An array whose bytes are exactly as many as its shape and type need.
+#[derive(Debug)]
+pub(super) struct Array {
+    name: String,
+    descr: String,
+    class: Class,
+    size: usize,
+    big_endian: bool,
+    pub fortran: bool,
+    pub shape: Vec<usize>,
+    bytes: Vec<u8>,
+    data: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Bool,
+    Signed,
+    Unsigned,
+    Float,
+    Bytes,
+    Unicode,
+}
+
+impl Array {
+    /// Reads `bytes` as an `.npy` file; `name` is what errors call it.
+    pub fn parse(name: &str, bytes: Vec<u8>) -> Result<Array, MatrixProblem> {
+        let header = Header::parse(&bytes)
+            .map_err(|reason| MatrixProblem::NotArray { member: name.to_owned(), reason })?;
+        let (class, size) = classify(&header.descr).ok_or_else(|| MatrixProblem::Type {
+            member: name.to_owned(),
+            found: header.descr.clone(),
+            supported: "booleans, integers and floats of at most 64 bits",
+        })?;
+        let promised = header.shape.iter().try_fold(size, |product, &length| product.checked_mul(length));
+        let found = bytes.len() - header.data;
+        if promised != Some(found) {
+            return Err(MatrixProblem::Length {
+                member: name.to_owned(),
+                found,
+                promised: promised.map_or("more than fit".to_owned(), |n| n.to_string()),
+            });
+        }
+        Ok(Array {
+            name: name.to_owned(),
+            class,
+            size,
+            big_endian: header.descr.starts_with('>'),
+            descr: header.descr,
+            fortran: header.fortran,
+            shape: header.shape,
+            bytes,
+            data: header.data,
+        })
+    }
+
+    /// Number of entries.
+    pub fn len(&self) -> usize {
+        (self.bytes.len() - self.data) / self.size
+    }
+
+    /// That the entries are numbers, as [`Array::number`] needs.
+    pub fn require_numbers(&self) -> Result<(), MatrixProblem> {
+        match self.class {
+            Class::Bytes | Class::Unicode => Err(self.wrong_type("booleans, integers and floats")),
+            _ => Ok(()),
+        }
+    }
+
+    /// That the entries are integers, as [`Array::integer`] needs.
+    pub fn require_integers(&self) -> Result<(), MatrixProblem> {
+        match self.class {
+            Class::Signed | Class::Unsigned => Ok(()),
+            _ => Err(self.wrong_type("integers")),
+        }
+    }
+
+    /// Entry `at` of an array of numbers.
+    ///
+    /// # Panics
+    /// If there is no such entry.
+    pub fn number(&self, at: usize) -> f64 {
+        match (self.class, self.size) {
+            (Class::Float, 2) => half(self.bits(at) as u16),
+            (Class::Float, 4) => f64::from(f32::from_bits(self.bits(at) as u32)),
+            (Class::Float, _) => f64::from_bits(self.bits(at)),
+            (Class::Bool, _) => f64::from(u8::from(self.bits(at) != 0)),
+            _ => self.integer(at) as f64,
+        }
+    }
+
+    /// Entry `at` of an array of integers.
+    ///
+    /// # Panics
+    /// If there is no such entry.
+    pub fn integer(&self, at: usize) -> i128 {
+        let bits = self.bits(at);
+        match (self.class, self.size) {
+            (Class::Signed, 1) => i128::from(bits as i8),
+            (Class::Signed, 2) => i128::from(bits as i16),
+            (Class::Signed, 4) => i128::from(bits as i32),
+            (Class::Signed, _) => i128::from(bits as i64),
+            _ => i128::from(bits),
+        }
+    }
+
+    /// The single string the array consists of.
+    pub fn string(&self) -> Result<String, MatrixProblem> {
+        let bytes = &self.bytes[self.data..];
+        let text: String = match self.class {
+            Class::Bytes if self.len() == 1 => bytes.iter().map(|&b| char::from(b)).collect(),
+            Class::Unicode if self.len() == 1 => bytes
+                .chunks_exact(4)
+                .map(|unit| unit.iter().copied().find(|&byte| byte != 0).unwrap_or(0))
+                .map(char::from)
+                .collect(),
+            _ => return Err(self.wrong_type("one string")),
+        };
+        Ok(text.trim_end_matches('\0').to_owned())
+    }
+
+    fn bits(&self, at: usize) -> u64 {
+        let start = self.data + at * self.size;
+        let mut word = [0; 8];
+        let stored = &self.bytes[start..start + self.size];
+        word[..self.size].copy_from_slice(stored);
+        if self.big_endian {
+            word[..self.size].reverse();
+        }
+        u64::from_le_bytes(word)
+    }
+
+    fn wrong_type(&self, supported: &'static str) -> MatrixProblem {
+        MatrixProblem::Type { member: self.name.clone(), found: self.descr.clone(), supported }
+    }
+}
+
+/// Class and bytes an entry of a NumPy type string such as `<f4`.
+fn classify(descr: &str) -> Option<(Class, usize)> {
+    let rest = descr.strip_prefix(['<', '>', '|', '='])?;
+    let class = rest.chars().next()?;
+    let size: usize = rest.get(1..)?.parse().ok()?;
+    match (class, size) {
+        ('b', 1) => Some((Class::Bool, 1)),
+        ('i', 1 | 2 | 4 | 8) => Some((Class::Signed, size)),
+        ('u', 1 | 2 | 4 | 8) => Some((Class::Unsigned, size)),
+        ('f', 2 | 4 | 8) => Some((Class::Float, size)),
+        ('S', 1..) => Some((Class::Bytes, size)),
+        ('U', 1..) => Some((Class::Unicode, size.checked_mul(4)?)),
+        _ => None,
+    }
+}
+
+/// The value of an IEEE 754 half.
+fn half(bits: u16) -> f64 {
+    let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
+    let exponent = i32::from(bits >> 10 & 0x1f);
+    let fraction = f64::from(bits & 0x3ff) / 1024.0;
+    sign * match exponent {
+        0 => fraction * 2f64.powi(-14),
+        0x1f if fraction == 0.0 => f64::INFINITY,
+        0x1f => f64::NAN,
+        _ => (1.0 + fraction) * 2f64.powi(exponent - 15),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::half;
+
+    #[test]
+    fn halves_have_their_ieee_values() {
+        assert_eq!(half(0x3c00), 1.0);
+        assert_eq!(half(0xc000), -2.0);
+        assert_eq!(half(0x7bff), 65504.0);
+        assert_eq!(half(0x0001), 2f64.powi(-24));
+        assert_eq!(half(0x7c00), f64::INFINITY);
+        assert!(half(0x7e00).is_nan());
+    }
+}

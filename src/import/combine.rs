@@ -1,0 +1,133 @@
+//! Puts what the inputs hold together, and checks that it fits.
+
+use std::path::{Path, PathBuf};
+
+use super::Imported;
+use super::error::{ImportError, InputProblem};
+use super::input::Group;
+use super::matrix::Sparse;
+
+/// What one input holds.
+pub(super) struct Part {
+    pub path: PathBuf,
+    pub features: Option<Sparse>,
+    pub labels: Option<Sparse>,
+    pub marginals: Option<Sparse>,
+    pub label_names: Option<Vec<String>>,
+    /// The number of labels is only the largest that occurs; there may be more.
+    pub labels_inferred: bool,
+    pub notes: Vec<String>,
+}
+
+impl Part {
+    pub fn new(path: &Path) -> Part {
+        Part {
+            path: path.to_owned(),
+            features: None,
+            labels: None,
+            marginals: None,
+            label_names: None,
+            labels_inferred: false,
+            notes: Vec::new(),
+        }
+    }
+
+    pub fn note(&mut self, sentence: String) {
+        self.notes.push(format!("{}: {sentence}", self.path.display()));
+    }
+
+    /// Keeps one group, or everything.
+    pub fn only(mut self, group: Option<Group>) -> Part {
+        if let Some(group) = group {
+            if group != Group::Features {
+                self.features = None;
+            }
+            if group != Group::Labels {
+                self.labels = None;
+                self.label_names = None;
+            }
+            if group != Group::Marginals {
+                self.marginals = None;
+            }
+        }
+        self
+    }
+}
+
+/// All parts as one. Labels whose number was inferred grow to that of the marginals.
+pub(super) fn combine(parts: Vec<Part>) -> Result<Imported, ImportError> {
+    let mut whole = Imported::default();
+    let mut taken: Vec<(Group, PathBuf, usize)> = Vec::new();
+    let mut labels_inferred = false;
+    for part in parts {
+        let groups = [
+            (Group::Features, part.features, &mut whole.features),
+            (Group::Labels, part.labels, &mut whole.labels),
+            (Group::Marginals, part.marginals, &mut whole.marginals),
+        ];
+        for (group, matrix, place) in groups {
+            let Some(matrix) = matrix else { continue };
+            check(&taken, group, &part.path, matrix.rows)?;
+            taken.push((group, part.path.clone(), matrix.rows));
+            *place = Some(matrix);
+        }
+        whole.label_names = whole.label_names.or(part.label_names);
+        labels_inferred |= part.labels_inferred;
+        whole.notes.extend(part.notes);
+    }
+    fit_columns(&mut whole, &taken, labels_inferred)?;
+    Ok(whole)
+}
+
+fn check(
+    taken: &[(Group, PathBuf, usize)],
+    group: Group,
+    path: &Path,
+    rows: usize,
+) -> Result<(), InputProblem> {
+    if let Some((_, first, _)) = taken.iter().find(|entry| entry.0 == group) {
+        return Err(InputProblem::Twice { group, first: first.clone(), second: path.to_owned() });
+    }
+    match taken.first() {
+        Some((_, first, first_rows)) if *first_rows != rows => Err(InputProblem::RowsDiffer {
+            first: first.clone(),
+            first_rows: *first_rows,
+            second: path.to_owned(),
+            second_rows: rows,
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn fit_columns(
+    whole: &mut Imported,
+    taken: &[(Group, PathBuf, usize)],
+    labels_inferred: bool,
+) -> Result<(), InputProblem> {
+    let (Some(labels), Some(marginals)) = (&mut whole.labels, &whole.marginals) else {
+        return Ok(());
+    };
+    if labels.columns == marginals.columns {
+        return Ok(());
+    }
+    let path_of = |group| {
+        let entry = taken.iter().find(|entry| entry.0 == group);
+        entry.map_or_else(PathBuf::new, |entry| entry.1.clone())
+    };
+    if labels_inferred && labels.columns < marginals.columns {
+        labels.columns = marginals.columns;
+        whole.notes.push(format!(
+            "{}: the number of labels is that of {}: {}",
+            path_of(Group::Labels).display(),
+            path_of(Group::Marginals).display(),
+            marginals.columns
+        ));
+        return Ok(());
+    }
+    Err(InputProblem::ColumnsDiffer {
+        labels_path: path_of(Group::Labels),
+        labels: labels.columns,
+        marginals_path: path_of(Group::Marginals),
+        marginals: marginals.columns,
+    })
+}

@@ -1,0 +1,68 @@
+//! Which reader a file needs.
+
+use std::path::Path;
+
+use super::input::Format;
+use super::source::Source;
+
+const ZIP: &[u8] = b"PK\x03\x04";
+const NUMPY: &[u8] = b"\x93NUMPY";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    ExtremeClassification,
+    Libsvm,
+    Arff,
+    Npz,
+    Npy,
+}
+
+impl Kind {
+    /// By the name, else by what was asked, else by what the bytes look like.
+    pub fn of(source: &Source, format: Format) -> Kind {
+        let array = if source.bytes.starts_with(NUMPY) { Kind::Npy } else { Kind::Npz };
+        match (extension(&source.path).as_str(), format) {
+            ("npz" | "npy", _) | (_, Format::Npz) => array,
+            (_, Format::ExtremeClassification) => Kind::ExtremeClassification,
+            (_, Format::Libsvm) => Kind::Libsvm,
+            ("arff", Format::Auto) | (_, Format::Arff) => Kind::Arff,
+            (_, Format::Auto) if source.bytes.starts_with(NUMPY) || source.bytes.starts_with(ZIP) => array,
+            (_, Format::Auto) if has_header(&source.bytes) => Kind::ExtremeClassification,
+            (_, Format::Auto) => Kind::Libsvm,
+        }
+    }
+
+    pub fn is_array(self) -> bool {
+        matches!(self, Kind::Npz | Kind::Npy)
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::ExtremeClassification => "the Extreme Classification format",
+            Kind::Libsvm => "the LIBSVM format",
+            Kind::Arff => "an ARFF file",
+            Kind::Npz => "an .npz archive",
+            Kind::Npy => "an .npy array",
+        }
+    }
+}
+
+/// Whether the file is an XML label list, which belongs to another file.
+pub(super) fn is_label_list(path: &Path) -> bool {
+    extension(path) == "xml"
+}
+
+/// The lower-case extension, looking through `.gz`.
+fn extension(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    name.rsplit_once('.').map_or(String::new(), |(_, extension)| extension.to_owned())
+}
+
+/// Whether the first line is exactly three runs of digits.
+fn has_header(bytes: &[u8]) -> bool {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let line = bytes.split(|&byte| byte == b'\n').next().unwrap_or(bytes);
+    let fields: Vec<&[u8]> = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).collect();
+    fields.len() == 3 && fields.iter().all(|f| f.iter().all(u8::is_ascii_digit))
+}

@@ -1,0 +1,61 @@
+//! The bytes of a file, unpacked if they are gzip.
+
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use flate2::read::MultiGzDecoder;
+
+use super::error::{FileProblem, ImportError};
+use super::text_problem::TextProblem;
+
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// A file that has been read whole; never empty.
+pub(super) struct Source {
+    pub path: PathBuf,
+    pub bytes: Vec<u8>,
+}
+
+impl Source {
+    pub fn read(path: &Path) -> Result<Source, ImportError> {
+        let fail = |problem| ImportError::File { path: path.to_owned(), problem };
+        let packed = fs::read(path).map_err(|error| {
+            fail(match error.kind() {
+                ErrorKind::NotFound => FileProblem::Missing,
+                _ => FileProblem::Unreadable(error),
+            })
+        })?;
+        let bytes = if packed.starts_with(&GZIP) {
+            unpack(&packed).map_err(|error| fail(FileProblem::Gzip(error)))?
+        } else {
+            packed
+        };
+        if bytes.is_empty() {
+            return Err(fail(FileProblem::Empty));
+        }
+        Ok(Source { path: path.to_owned(), bytes })
+    }
+
+    /// The text, without a byte order mark.
+    pub fn text(&self) -> Result<&str, ImportError> {
+        let bytes = self.bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&self.bytes);
+        std::str::from_utf8(bytes).map_err(|error| {
+            let good = error.valid_up_to();
+            let line = 1 + bytes[..good].iter().filter(|&&byte| byte == b'\n').count();
+            self.at(line, TextProblem::NotUtf8 { byte: bytes[good] })
+        })
+    }
+
+    /// The error that `problem` is on `line`, counted from 1.
+    pub fn at(&self, line: usize, problem: TextProblem) -> ImportError {
+        ImportError::Text { path: self.path.clone(), line, problem }
+    }
+}
+
+fn unpack(packed: &[u8]) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    MultiGzDecoder::new(packed).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

@@ -1,0 +1,22 @@
+//! `macrok` finds the classifier that is best for a *macro-at-k* metric: exactly `k` labels for
+//! every instance, every label counted equally. The method is the Frank-Wolfe algorithm of
+//! "Consistent algorithms for multi-label classification with macro-at-k metrics" (ICLR 2024),
+//! called "the paper" throughout.
+//!
+//! One room for each idea, and the arrows go one way:
+//! `cli -> {report, optimize, evaluate, synth, import} -> {classifier, measure} -> shard -> store`,
+//! with [`world`] (who computes together) and [`random`] beside them.
+
+pub mod classifier;
+pub mod cli;
+pub mod error;
+pub mod evaluate;
+pub mod import;
+pub mod measure;
+pub mod optimize;
+pub mod random;
+pub mod report;
+pub mod shard;
+pub mod store;
+pub mod synth;
+pub mod world;

@@ -1,0 +1,24 @@
+//! The program: joins the job, runs the command, turns its outcome into an exit status.
+
+use std::process::ExitCode;
+
+use macrok::cli;
+use macrok::world::World;
+
+fn main() -> ExitCode {
+    let world = match World::start() {
+        Ok(world) => world,
+        Err(error) => {
+            eprintln!("macrok: error: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    world.end_job_on_panic();
+    match cli::parse(&world) {
+        Ok(command) => {
+            let outcome = cli::run(&world, command);
+            world.finish(outcome)
+        }
+        Err(status) => status,
+    }
+}

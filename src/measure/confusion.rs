@@ -1,0 +1,146 @@
+//! Confusion tensors (Equation eq:confusion_tensor_j): exact integer counts, and fractions of the rows.
+
+use std::sync::Arc;
+
+/// What one classifier did with every label, summed over all rows.
+///
+/// Integers, so that the sum over threads and ranks is exact and does not depend on their number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counts {
+    /// In units of [`Population::unit`] to one instance.
+    pub true_positives: Vec<u64>,
+    /// Rows for which the label was predicted; always whole instances.
+    pub predicted: Vec<u64>,
+}
+
+impl Counts {
+    /// Zero for each of `labels` labels.
+    pub fn new(labels: usize) -> Counts {
+        Counts { true_positives: vec![0; labels], predicted: vec![0; labels] }
+    }
+}
+
+/// What no classifier can change: the number of rows and the positives of every label.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Population {
+    pub rows: u64,
+    /// Fixed-point units to one instance: 1 for labels in {0, 1}, a power of two for expected labels.
+    pub unit: u64,
+    /// In units of `unit` to one instance.
+    pub positives: Vec<u64>,
+}
+
+/// One 2x2 confusion matrix per label, its cells as fractions of the rows.
+///
+/// Only two cells are stored: the positives of a label are fixed by the data and the four cells sum to 1.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tensor {
+    pub true_positives: Vec<f64>,
+    pub false_positives: Vec<f64>,
+    positives: Arc<[f64]>,
+}
+
+impl Tensor {
+    /// # Panics
+    /// If the lengths differ or the population has no rows.
+    pub fn new(counts: &Counts, population: &Population) -> Tensor {
+        let labels = population.positives.len();
+        assert_eq!(counts.true_positives.len(), labels, "one true positive count a label");
+        assert_eq!(counts.predicted.len(), labels, "one predicted count a label");
+        assert!(population.rows > 0 && population.unit > 0, "a population has rows and a unit");
+        let unit = u128::from(population.unit);
+        let whole = (u128::from(population.rows) * unit) as f64;
+        let fraction = |count: u128| count as f64 / whole;
+        // The difference is taken between integers: between fractions it would leave rounding dust where
+        // every prediction is right, and a quotient by that dust is a wild gradient.
+        let false_positives =
+            counts.predicted.iter().zip(&counts.true_positives).map(|(&predicted, &hits)| {
+                let predicted = u128::from(predicted) * unit;
+                debug_assert!(predicted >= u128::from(hits), "more true positives than predictions");
+                fraction(predicted.saturating_sub(u128::from(hits)))
+            });
+        Tensor {
+            false_positives: false_positives.collect(),
+            true_positives: counts.true_positives.iter().map(|&count| fraction(count.into())).collect(),
+            positives: population.positives.iter().map(|&count| fraction(count.into())).collect(),
+        }
+    }
+
+    /// From fractions of the rows.
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    pub fn from_fractions(
+        true_positives: Vec<f64>,
+        false_positives: Vec<f64>,
+        positives: Arc<[f64]>,
+    ) -> Tensor {
+        assert_eq!(true_positives.len(), positives.len(), "one true positive fraction a label");
+        assert_eq!(false_positives.len(), positives.len(), "one false positive fraction a label");
+        Tensor { true_positives, false_positives, positives }
+    }
+
+    /// The sum of tensors of the same data, each times its weight; weights that sum to 1 make the tensor of
+    /// a randomised classifier.
+    ///
+    /// # Panics
+    /// If there are no parts, or they differ in the number of labels.
+    pub fn scaled_sum(parts: &[(f64, &Tensor)]) -> Tensor {
+        let first = parts.first().expect("a mixture has at least one part").1;
+        let mut sum = Tensor {
+            true_positives: vec![0.0; first.labels()],
+            false_positives: vec![0.0; first.labels()],
+            positives: Arc::clone(&first.positives),
+        };
+        for &(weight, part) in parts {
+            assert_eq!(part.labels(), first.labels(), "the parts of a mixture have the same labels");
+            accumulate(&mut sum.true_positives, weight, &part.true_positives);
+            accumulate(&mut sum.false_positives, weight, &part.false_positives);
+        }
+        sum
+    }
+
+    pub fn labels(&self) -> usize {
+        self.true_positives.len()
+    }
+
+    /// The fraction of rows that have each label.
+    pub fn positives(&self) -> &[f64] {
+        &self.positives
+    }
+
+    /// tp, fp, fn, tn of label `j`; none is negative.
+    pub fn cells(&self, j: usize) -> [f64; 4] {
+        cells(self.true_positives[j], self.false_positives[j], self.positives[j])
+    }
+
+    /// Becomes `(1 - alpha) * self + alpha * other` (Algorithm 1, line 13); exact for `alpha` 0 and 1.
+    pub fn mix(&mut self, other: &Tensor, alpha: f64) {
+        assert_eq!(self.labels(), other.labels(), "the parts of a mixture have the same labels");
+        for (mine, &theirs) in self.true_positives.iter_mut().zip(&other.true_positives) {
+            *mine = blend(*mine, theirs, alpha);
+        }
+        for (mine, &theirs) in self.false_positives.iter_mut().zip(&other.false_positives) {
+            *mine = blend(*mine, theirs, alpha);
+        }
+    }
+}
+
+/// The cells tp, fp, fn, tn from the two stored ones; the floors remove rounding dust of mixtures.
+#[inline]
+pub(super) fn cells(true_positives: f64, false_positives: f64, positives: f64) -> [f64; 4] {
+    let false_negatives = (positives - true_positives).max(0.0);
+    let true_negatives = (1.0 - true_positives - false_positives - false_negatives).max(0.0);
+    [true_positives, false_positives, false_negatives, true_negatives]
+}
+
+#[inline]
+pub(super) fn blend(from: f64, to: f64, alpha: f64) -> f64 {
+    (1.0 - alpha) * from + alpha * to
+}
+
+fn accumulate(sum: &mut [f64], weight: f64, part: &[f64]) {
+    for (total, &value) in sum.iter_mut().zip(part) {
+        *total += weight * value;
+    }
+}

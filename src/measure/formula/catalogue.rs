@@ -1,0 +1,169 @@
+//! Every name of the formula language, in tables that serve the lexer, the parser and the help text.
+
+use super::syntax::{Function, Kind};
+
+/// A name that stands for a formula.
+#[derive(Debug, PartialEq)]
+pub(in crate::measure) struct Entry {
+    pub name: &'static str,
+    /// Whether the name takes a constant, which its formula calls `B`.
+    pub parameter: bool,
+    pub formula: &'static str,
+    pub about: &'static str,
+}
+
+const fn entry(name: &'static str, formula: &'static str, about: &'static str) -> Entry {
+    Entry { name, parameter: false, formula, about }
+}
+
+/// Measures of one label (Table 1, and those it is built from).
+pub(in crate::measure) const BINARY: &[Entry] = &[
+    entry("accuracy", "tp+tn", "rows that are right"),
+    entry("precision", "tp/(tp+fp)", "predictions that are right"),
+    entry("recall", "tp/(tp+fn)", "positives that are found"),
+    entry("specificity", "tn/(tn+fp)", "negatives that are left alone"),
+    entry("f1", "2*tp/(2*tp+fp+fn)", "harmonic mean of precision and recall"),
+    Entry {
+        name: "fbeta",
+        parameter: true,
+        formula: "(1+B^2)*tp/((1+B^2)*tp+B^2*fn+fp)",
+        about: "F-measure in which recall counts B times as much as precision",
+    },
+    entry("jaccard", "tp/(tp+fp+fn)", "intersection over union"),
+    entry("balanced-accuracy", "0.5*tp/(tp+fn)+0.5*tn/(tn+fp)", "mean of recall and specificity"),
+    entry("gmean", "sqrt(tp/(tp+fn)*(tn/(tn+fp)))", "geometric mean of recall and specificity"),
+    entry("hmean", "hmean(tp/(tp+fn), tn/(tn+fp))", "harmonic mean of recall and specificity"),
+    entry("auc", "(2*tp*tn+tp*fp+fn*tn)/(2*(tp+fn)*(fp+tn))", "area under the curve of the one threshold"),
+];
+
+/// Measures of all labels together.
+pub(in crate::measure) const WHOLE: &[Entry] = &[
+    entry("instance-precision", "sum(tp)/k", "precision at k, averaged over rows"),
+    entry("coverage", "macro(tp/tp)", "labels that are right at least once (smoothed by epsilon)"),
+];
+
+pub(super) const CELLS: [&str; 4] = ["tp", "fp", "fn", "tn"];
+
+const AGGREGATIONS: &[(&str, Kind, &str)] = &[
+    ("macro", Kind::Macro, "mean over labels"),
+    ("micro", Kind::Micro, "the formula of the mean cells"),
+    ("sum", Kind::Sum, "sum over labels"),
+    ("gmean-labels", Kind::GeometricMean, "geometric mean over labels"),
+    ("hmean-labels", Kind::HarmonicMean, "harmonic mean over labels"),
+    ("min-labels", Kind::Minimum, "the worst label"),
+];
+
+const FUNCTIONS: &[(&str, Function, &str)] = &[
+    ("sqrt", Function::Sqrt, "sqrt(x), square root"),
+    ("log", Function::Log, "log(x), natural logarithm of x + epsilon"),
+    ("exp", Function::Exp, "exp(x)"),
+    ("abs", Function::Abs, "abs(x)"),
+    ("min", Function::Min, "min(x, y, ...)"),
+    ("max", Function::Max, "max(x, y, ...)"),
+    ("mean", Function::Mean, "mean(x, y, ...), arithmetic"),
+    ("gmean", Function::GeometricMean, "gmean(x, y, ...), geometric mean"),
+    ("hmean", Function::HarmonicMean, "hmean(x, y, ...), harmonic mean"),
+];
+
+pub(in crate::measure) const EXAMPLES: &[&str] = &[
+    "macro-f1",
+    "macro-fbeta(2)",
+    "0.3*instance-precision + 0.7*macro-f1",
+    "hmean(macro-precision, macro-recall)",
+    "macro(2*tp/(2*tp+fp+fn))",
+    "gmean-labels(recall)",
+    "min(macro-recall, micro-precision)",
+];
+
+/// What a name stands for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Symbol {
+    Cell(usize),
+    Budget,
+    Function(Function, &'static str),
+    Aggregation(Kind, &'static str),
+    Binary(&'static Entry),
+    Whole(&'static Entry),
+    Averaged(Kind, &'static Entry),
+}
+
+/// Looks a name up. `gmean` and `hmean` are functions when called and measures of one label otherwise.
+pub(super) fn lookup(name: &str, called: bool) -> Option<Symbol> {
+    let function = || FUNCTIONS.iter().find(|f| f.0 == name).map(|f| Symbol::Function(f.1, f.0));
+    let binary = || find(BINARY, name).map(Symbol::Binary);
+    if name == "k" {
+        return Some(Symbol::Budget);
+    }
+    if let Some(cell) = CELLS.iter().position(|&cell| cell == name) {
+        return Some(Symbol::Cell(cell));
+    }
+    if let Some(aggregation) = AGGREGATIONS.iter().find(|a| a.0 == name) {
+        return Some(Symbol::Aggregation(aggregation.1, aggregation.0));
+    }
+    if let Some(whole) = find(WHOLE, name) {
+        return Some(Symbol::Whole(whole));
+    }
+    for (prefix, kind) in [("macro-", Kind::Macro), ("micro-", Kind::Micro)] {
+        if let Some(measure) = name.strip_prefix(prefix).and_then(|rest| find(BINARY, rest)) {
+            return Some(Symbol::Averaged(kind, measure));
+        }
+    }
+    if called { function().or_else(binary) } else { binary().or_else(function) }
+}
+
+fn find(table: &'static [Entry], name: &str) -> Option<&'static Entry> {
+    table.iter().find(|entry| entry.name == name)
+}
+
+/// Every name, for suggestions.
+pub(super) fn names() -> impl Iterator<Item = String> {
+    let averaged = BINARY.iter().flat_map(|e| [format!("macro-{}", e.name), format!("micro-{}", e.name)]);
+    let plain = CELLS.iter().copied().chain(["k"]);
+    let plain = plain.chain(BINARY.iter().chain(WHOLE).map(|e| e.name));
+    let plain = plain.chain(AGGREGATIONS.iter().map(|a| a.0)).chain(FUNCTIONS.iter().map(|f| f.0));
+    averaged.chain(plain.map(str::to_string))
+}
+
+/// What `macrok fit --metric help` shows.
+pub fn catalogue_help() -> String {
+    let mut help = String::from("A metric is a name below, or any formula of them.\n");
+    let entries = |table: &[Entry], prefix: &str| -> Vec<[String; 3]> {
+        let call = |e: &Entry| format!("{prefix}{}{}", e.name, if e.parameter { "(B)" } else { "" });
+        table.iter().map(|e| [call(e), e.formula.to_string(), e.about.to_string()]).collect()
+    };
+    section(
+        &mut help,
+        "Measures of one label, averaged (micro-NAME for the mean cells)",
+        &entries(BINARY, "macro-"),
+    );
+    section(&mut help, "Measures of all labels", &entries(WHOLE, ""));
+    let aggregations = AGGREGATIONS.iter().map(|a| [format!("{}(f)", a.0), a.2.to_string(), String::new()]);
+    let title =
+        "Aggregations over labels; inside, tp fp fn tn (fractions of the rows) and the names of one label";
+    section(&mut help, title, &aggregations.collect::<Vec<_>>());
+    let functions = FUNCTIONS.iter().map(|f| [f.0.to_string(), f.2.to_string(), String::new()]);
+    section(
+        &mut help,
+        "Functions, beside + - * / and ^ with a constant exponent",
+        &functions.collect::<Vec<_>>(),
+    );
+    help.push_str(
+        "\nThe number k is the budget. A quotient x/y is x/(y + epsilon) unless y is a constant.\n",
+    );
+    help.push_str("\nExamples\n");
+    for example in EXAMPLES {
+        help.push_str(&format!("  {example}\n"));
+    }
+    help
+}
+
+fn section(help: &mut String, title: &str, rows: &[[String; 3]]) {
+    let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
+    let (first, second) = (width(0), width(1));
+    help.push_str(&format!("\n{title}\n"));
+    for [name, formula, about] in rows {
+        let line = format!("  {name:first$}  {formula:second$}  {about}");
+        help.push_str(line.trim_end());
+        help.push('\n');
+    }
+}

@@ -1,0 +1,27 @@
+//! The formula language of metrics: text to tokens, to a syntax tree, to a tree that is bound to numbers.
+//!
+//! A formula has two levels. Inside an aggregation over labels (`macro( )`, `micro( )`, ...) the leaves are
+//! the cells tp, fp, fn, tn of one label; outside of it they are the values of the aggregations.
+
+mod catalogue;
+mod error;
+mod eval;
+mod lexer;
+mod node;
+mod parser;
+mod suggest;
+mod syntax;
+#[cfg(test)]
+mod tests;
+
+pub use catalogue::catalogue_help;
+#[cfg(test)]
+pub(super) use catalogue::{BINARY, EXAMPLES, Entry, WHOLE};
+pub use error::{Fault, FormulaError};
+pub(super) use node::{Node, lower};
+pub(super) use syntax::{Formula, Kind};
+
+/// Reads a formula.
+pub(super) fn parse(text: &str) -> Result<Formula, FormulaError> {
+    parser::parse(text).map_err(|(fault, column)| FormulaError::new(fault, text, column))
+}

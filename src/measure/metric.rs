@@ -1,0 +1,48 @@
+//! A metric as the user wrote it.
+
+use std::str::FromStr;
+
+use super::aggregate::Aggregate;
+use super::formula::{self, Formula, FormulaError, lower};
+use super::objective::Objective;
+
+/// A metric: its text and what it means. The language is described by [`super::catalogue_help`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Metric {
+    text: String,
+    formula: Formula,
+}
+
+impl Metric {
+    pub fn parse(text: &str) -> Result<Metric, FormulaError> {
+        Ok(Metric { text: text.trim().to_string(), formula: formula::parse(text)? })
+    }
+
+    /// As it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Fixes the budget and the `epsilon` that is added to the denominators, on the scale of fractions of the
+    /// rows. The caller has checked that `k` is at least 1 and `epsilon` is small, positive and finite.
+    pub fn bind(&self, k: usize, epsilon: f64) -> Objective {
+        let bound = |expr| lower(expr, k as f64, epsilon);
+        let aggregations = self.formula.aggregations.iter();
+        Objective {
+            text: self.text.clone(),
+            budget: k,
+            aggregates: aggregations
+                .map(|a| Aggregate { kind: a.kind, body: bound(&a.body), epsilon })
+                .collect(),
+            outer: bound(&self.formula.outer),
+        }
+    }
+}
+
+impl FromStr for Metric {
+    type Err = FormulaError;
+
+    fn from_str(text: &str) -> Result<Metric, FormulaError> {
+        Metric::parse(text)
+    }
+}

@@ -1,0 +1,190 @@
+//! Numbers a formula can be evaluated on: plain `f64`, and `f64` with exact partial derivatives.
+
+/// Arithmetic of the formula language.
+///
+/// Everything is exact except one thing: a derivative that is unbounded at 0 (that of a square root, or of a
+/// power below 1) is taken at `epsilon` where the argument is smaller, so that gradients stay finite.
+pub trait Number: Copy {
+    fn from_f64(value: f64) -> Self;
+    fn value(self) -> f64;
+    fn add(self, rhs: Self) -> Self;
+    fn sub(self, rhs: Self) -> Self;
+    fn mul(self, rhs: Self) -> Self;
+    fn neg(self) -> Self;
+    /// `self / (rhs + epsilon)`.
+    fn div(self, rhs: Self, epsilon: f64) -> Self;
+    fn sqrt(self, epsilon: f64) -> Self;
+    fn ln(self) -> Self;
+    fn exp(self) -> Self;
+    /// `self` to a constant, non-negative power.
+    fn powf(self, exponent: f64, epsilon: f64) -> Self;
+
+    /// The smaller; the first of two equal ones.
+    fn min(self, rhs: Self) -> Self {
+        if rhs.value() < self.value() || rhs.value().is_nan() { rhs } else { self }
+    }
+
+    /// The greater; the first of two equal ones.
+    fn max(self, rhs: Self) -> Self {
+        if rhs.value() > self.value() || rhs.value().is_nan() { rhs } else { self }
+    }
+
+    /// With derivative 0, the subgradient of least norm, at 0.
+    fn abs(self) -> Self {
+        match self.value() {
+            value if value < 0.0 => self.neg(),
+            0.0 => Self::from_f64(0.0),
+            _ => self,
+        }
+    }
+}
+
+/// A difference of cells that should be 0 can be this far below it; a root of it is 0, not NaN.
+const ROUNDING_DUST: f64 = 1e-12;
+
+fn without_dust(value: f64) -> f64 {
+    if value < 0.0 && value > -ROUNDING_DUST { 0.0 } else { value }
+}
+
+impl Number for f64 {
+    #[inline]
+    fn from_f64(value: f64) -> f64 {
+        value
+    }
+    #[inline]
+    fn value(self) -> f64 {
+        self
+    }
+    #[inline]
+    fn add(self, rhs: f64) -> f64 {
+        self + rhs
+    }
+    #[inline]
+    fn sub(self, rhs: f64) -> f64 {
+        self - rhs
+    }
+    #[inline]
+    fn mul(self, rhs: f64) -> f64 {
+        self * rhs
+    }
+    #[inline]
+    fn neg(self) -> f64 {
+        -self
+    }
+    #[inline]
+    fn div(self, rhs: f64, epsilon: f64) -> f64 {
+        self / (rhs + epsilon)
+    }
+    #[inline]
+    fn sqrt(self, _: f64) -> f64 {
+        f64::sqrt(without_dust(self))
+    }
+    #[inline]
+    fn ln(self) -> f64 {
+        f64::ln(self)
+    }
+    #[inline]
+    fn exp(self) -> f64 {
+        f64::exp(self)
+    }
+    #[inline]
+    fn powf(self, exponent: f64, _: f64) -> f64 {
+        if exponent == 2.0 {
+            self * self
+        } else if exponent.fract() == 0.0 {
+            f64::powf(self, exponent)
+        } else {
+            f64::powf(without_dust(self), exponent)
+        }
+    }
+}
+
+/// A value and its partial derivatives with respect to `N` variables: forward automatic differentiation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Dual<const N: usize> {
+    pub value: f64,
+    pub partials: [f64; N],
+}
+
+impl<const N: usize> Dual<N> {
+    /// The variable with number `index`.
+    pub fn variable(value: f64, index: usize) -> Dual<N> {
+        let mut partials = [0.0; N];
+        partials[index] = 1.0;
+        Dual { value, partials }
+    }
+
+    #[inline]
+    fn chain(self, value: f64, derivative: f64) -> Dual<N> {
+        Dual { value, partials: self.partials.map(|partial| times(derivative, partial)) }
+    }
+
+    #[inline]
+    fn zip(self, rhs: Dual<N>, value: f64, combine: impl Fn(f64, f64) -> f64) -> Dual<N> {
+        Dual { value, partials: std::array::from_fn(|i| combine(self.partials[i], rhs.partials[i])) }
+    }
+}
+
+/// A factor of the chain rule. What does not depend on a variable has derivative 0 in it, even where the
+/// factor is infinite; IEEE arithmetic would say NaN.
+#[inline]
+fn times(factor: f64, partial: f64) -> f64 {
+    if partial == 0.0 { 0.0 } else { factor * partial }
+}
+
+impl<const N: usize> Number for Dual<N> {
+    #[inline]
+    fn from_f64(value: f64) -> Dual<N> {
+        Dual { value, partials: [0.0; N] }
+    }
+    #[inline]
+    fn value(self) -> f64 {
+        self.value
+    }
+    #[inline]
+    fn add(self, rhs: Dual<N>) -> Dual<N> {
+        self.zip(rhs, self.value + rhs.value, |a, b| a + b)
+    }
+    #[inline]
+    fn sub(self, rhs: Dual<N>) -> Dual<N> {
+        self.zip(rhs, self.value - rhs.value, |a, b| a - b)
+    }
+    #[inline]
+    fn mul(self, rhs: Dual<N>) -> Dual<N> {
+        self.zip(rhs, self.value * rhs.value, |a, b| times(rhs.value, a) + times(self.value, b))
+    }
+    #[inline]
+    fn neg(self) -> Dual<N> {
+        self.chain(-self.value, -1.0)
+    }
+    #[inline]
+    fn div(self, rhs: Dual<N>, epsilon: f64) -> Dual<N> {
+        let under = rhs.value + epsilon;
+        let value = self.value / under;
+        self.zip(rhs, value, |a, b| {
+            let numerator = a - times(value, b);
+            if numerator == 0.0 { 0.0 } else { numerator / under }
+        })
+    }
+    #[inline]
+    fn sqrt(self, epsilon: f64) -> Dual<N> {
+        let derivative = 0.5 / f64::sqrt(self.value.max(epsilon));
+        self.chain(Number::sqrt(self.value, epsilon), derivative)
+    }
+    #[inline]
+    fn ln(self) -> Dual<N> {
+        self.chain(f64::ln(self.value), 1.0 / self.value)
+    }
+    #[inline]
+    fn exp(self) -> Dual<N> {
+        let value = f64::exp(self.value);
+        self.chain(value, value)
+    }
+    #[inline]
+    fn powf(self, exponent: f64, epsilon: f64) -> Dual<N> {
+        let base = if exponent < 1.0 { self.value.max(epsilon) } else { self.value };
+        let derivative =
+            if exponent == 0.0 { 0.0 } else { exponent * Number::powf(base, exponent - 1.0, epsilon) };
+        self.chain(Number::powf(self.value, exponent, epsilon), derivative)
+    }
+}

@@ -1,0 +1,410 @@
+//! Values, gradients and promises of metrics on confusion tensors.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use twofloat::TwoFloat;
+
+use super::aggregate::Aggregate;
+use super::formula::{BINARY, EXAMPLES, Kind, WHOLE};
+use super::number::{Dual, Number};
+use super::*;
+
+const EPSILON: f64 = 1e-9;
+
+fn bind(formula: &str) -> Objective {
+    Metric::parse(formula).unwrap_or_else(|error| panic!("{error}")).bind(3, EPSILON)
+}
+
+/// A tensor with all cells well inside (0, 1), different for every label and seed.
+fn tensor(labels: usize, seed: u64) -> Tensor {
+    let draw = |j: usize, salt: u64| {
+        let bits = (j as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            ^ (seed * 4 + salt).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        (bits.wrapping_mul(0x94d0_49bb_1331_11eb) >> 40) as f64 / (1u64 << 24) as f64
+    };
+    let positives: Arc<[f64]> = (0..labels).map(|j| 0.05 + 0.4 * draw(j, 0)).collect();
+    let hits = (0..labels).map(|j| positives[j] * (0.1 + 0.8 * draw(j, 1 + 2 * (seed % 2)))).collect();
+    let alarms = (0..labels).map(|j| 0.02 + 0.4 * draw(j, 2)).collect();
+    Tensor::from_fractions(hits, alarms, positives)
+}
+
+/// Every name of the catalogue, averaged both ways, and the formulas of the design and of each aggregation.
+fn formulas() -> Vec<String> {
+    let call = |e: &formula::Entry| if e.parameter { format!("{}(2)", e.name) } else { e.name.to_string() };
+    let mut all: Vec<String> =
+        BINARY.iter().flat_map(|e| [format!("macro-{}", call(e)), format!("micro-{}", call(e))]).collect();
+    all.extend(WHOLE.iter().map(|e| e.name.to_string()));
+    all.extend(EXAMPLES.iter().map(|example| example.to_string()));
+    all
+}
+
+/// Formulas that use what the names do not.
+const UNUSUAL: &[&str] = &[
+    "hmean-labels(f1)",
+    "min-labels(recall)",
+    "gmean-labels(hmean(precision, recall, specificity))",
+    "macro(gmean(tp, fn, tn)) * exp(-macro-recall)",
+    "log(macro-recall) - abs(micro-precision - 1)^1.5",
+    "max(macro-f1, 0.1) / (2 - sum(tp)/k)^3",
+    "sqrt(macro-recall)*macro(tp^0.3)*macro((1+tn)^-2)",
+    "mean(macro-f1, micro-f1, 0.5)^2 - macro(tp*fp)/7",
+];
+
+impl Number for TwoFloat {
+    fn from_f64(value: f64) -> TwoFloat {
+        TwoFloat::from(value)
+    }
+    fn value(self) -> f64 {
+        self.hi()
+    }
+    fn add(self, rhs: TwoFloat) -> TwoFloat {
+        self + rhs
+    }
+    fn sub(self, rhs: TwoFloat) -> TwoFloat {
+        self - rhs
+    }
+    fn mul(self, rhs: TwoFloat) -> TwoFloat {
+        self * rhs
+    }
+    fn neg(self) -> TwoFloat {
+        -self
+    }
+    fn div(self, rhs: TwoFloat, epsilon: f64) -> TwoFloat {
+        // The library's quotient is good to 19 digits or so; one correction makes it 32.
+        let under = rhs + epsilon;
+        let guess = self / under;
+        guess + (self - guess * under) / under
+    }
+    fn sqrt(self, _: f64) -> TwoFloat {
+        TwoFloat::sqrt(self)
+    }
+    fn ln(self) -> TwoFloat {
+        // One step of Newton from the f64 logarithm doubles its digits.
+        let guess = TwoFloat::from(self.hi().ln());
+        guess + self * Number::exp(-guess) - 1.0
+    }
+    fn exp(self) -> TwoFloat {
+        // The library's own is good to 17 digits only; the series near 0, squared back, to about 29.
+        const HALVINGS: i32 = 8;
+        let small = self * 0.5f64.powi(HALVINGS);
+        let one = TwoFloat::from(1.0);
+        let series =
+            (1..=20).rev().fold(one, |tail, n| one + Number::div(small * tail, f64::from(n).into(), 0.0));
+        (0..HALVINGS).fold(series, |power, _| power * power)
+    }
+    fn powf(self, exponent: f64, _: f64) -> TwoFloat {
+        if exponent.fract() == 0.0 {
+            self.powi(exponent as i32)
+        } else {
+            Number::exp(Number::ln(self) * exponent)
+        }
+    }
+}
+
+/// The metric by its definition, one label after the other, in any arithmetic.
+fn by_definition<T: Number>(objective: &Objective, cells: &[[T; 4]]) -> T {
+    let aggregate = |a: &Aggregate| {
+        let count = cells.len() as f64;
+        let constant = T::from_f64;
+        let sum = |terms: &mut dyn Iterator<Item = T>| terms.fold(constant(0.0), T::add);
+        let mut values = cells.iter().map(|cells| a.body.scalar(cells));
+        match a.kind {
+            Kind::Macro => sum(&mut values).div(constant(count), 0.0),
+            Kind::Sum => sum(&mut values),
+            Kind::Minimum => values.reduce(T::min).unwrap(),
+            Kind::GeometricMean => {
+                let logs = &mut values.map(|f| f.add(constant(a.epsilon)).ln());
+                sum(logs).div(constant(count), 0.0).exp()
+            }
+            Kind::HarmonicMean => {
+                constant(count).div(sum(&mut values.map(|f| constant(1.0).div(f, a.epsilon))), 0.0)
+            }
+            Kind::Micro => {
+                let mean = |i: usize| sum(&mut cells.iter().map(|cells| cells[i])).div(constant(count), 0.0);
+                a.body.scalar(&[mean(0), mean(1), mean(2), mean(3)])
+            }
+        }
+    };
+    objective.outer.scalar(&objective.aggregates.iter().map(aggregate).collect::<Vec<T>>())
+}
+
+/// The derivatives with respect to the cells of label `j`, by central differences in 32 digits.
+fn differences(objective: &Objective, tensor: &Tensor, j: usize) -> [f64; 4] {
+    const STEP: f64 = 1e-14;
+    let cells: Vec<[TwoFloat; 4]> =
+        (0..tensor.labels()).map(|j| tensor.cells(j).map(TwoFloat::from)).collect();
+    std::array::from_fn(|cell| {
+        let shifted = |step: f64| {
+            let mut cells = cells.clone();
+            cells[j][cell] += step;
+            by_definition(objective, &cells)
+        };
+        let rise: TwoFloat = shifted(STEP) - shifted(-STEP);
+        f64::from(rise / (2.0 * STEP))
+    })
+}
+
+fn assert_gradient_matches(formula: &str, tensor: &Tensor) {
+    let objective = bind(formula);
+    let gradient = objective.gradient(tensor).unwrap_or_else(|error| panic!("{error}"));
+    for j in 0..tensor.labels() {
+        let [tp, fp, miss, tn] = differences(&objective, tensor, j);
+        let scale = tp.abs() + fp.abs() + miss.abs() + tn.abs();
+        let expected = (tp + tn - fp - miss, fp - tn);
+        let found = (gradient.slopes[j], gradient.intercepts[j]);
+        let wrong = (found.0 - expected.0).abs().max((found.1 - expected.1).abs());
+        // The slope of `coverage` is the difference of two numbers near 1, hence the rounding of those.
+        assert!(wrong <= 1e-9 * scale + 1e-15, "{formula}, label {j}: {found:?} is not {expected:?}");
+    }
+}
+
+#[test]
+fn gradients_are_exact() {
+    for formula in formulas().iter().map(String::as_str).chain(UNUSUAL.iter().copied()) {
+        for seed in 0..3 {
+            assert_gradient_matches(formula, &tensor(7, seed));
+        }
+    }
+}
+
+#[test]
+fn gradients_are_exact_where_a_label_was_never_right() {
+    let mut corner = tensor(5, 1);
+    corner.true_positives[2] = 0.0;
+    corner.false_positives[2] = 0.0;
+    for formula in [
+        "macro-f1",
+        "macro-recall",
+        "coverage",
+        "macro-precision",
+        "hmean(macro-precision, macro-recall)",
+        "gmean-labels(recall)",
+    ] {
+        assert_gradient_matches(formula, &corner);
+    }
+}
+
+#[test]
+fn values_agree_with_the_definition_across_blocks() {
+    for formula in formulas().iter().map(String::as_str).chain(UNUSUAL.iter().copied()) {
+        for labels in [1, 63, 64, 65, 512, 513, 1100] {
+            let (objective, tensor) = (bind(formula), tensor(labels, 5));
+            let cells: Vec<[f64; 4]> = (0..labels).map(|j| tensor.cells(j)).collect();
+            let expected = by_definition(&objective, &cells);
+            let found = objective.value(&tensor);
+            assert!(
+                (found - expected).abs() <= 1e-12 * (1.0 + expected.abs()),
+                "{formula}: {found} is not {expected}"
+            );
+            assert_eq!(objective.gradient(&tensor).unwrap().value.to_bits(), found.to_bits(), "{formula}");
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn names_are_the_formulas_of_table_1(a in 0.01..1.0f64, b in 0.01..1.0f64, c in 0.01..1.0f64, d in 0.01..1.0f64) {
+        let whole = a + b + c + d;
+        let (tp, fp, miss, tn) = (a / whole, b / whole, c / whole, d / whole);
+        let (recall, specificity) = (tp / (tp + miss), tn / (tn + fp));
+        let tensor = Tensor::from_fractions(vec![tp], vec![fp], vec![tp + miss].into());
+        for (name, expected) in [
+            ("accuracy", tp + tn),
+            ("precision", tp / (tp + fp)),
+            ("recall", recall),
+            ("specificity", specificity),
+            ("f1", 2.0 * tp / (2.0 * tp + fp + miss)),
+            ("fbeta(1)", 2.0 * tp / (2.0 * tp + fp + miss)),
+            ("fbeta(2)", 5.0 * tp / (5.0 * tp + 4.0 * miss + fp)),
+            ("jaccard", tp / (tp + fp + miss)),
+            ("balanced-accuracy", tp / (2.0 * (tp + miss)) + tn / (2.0 * (tn + fp))),
+            ("gmean", (tp * tn / ((tp + miss) * (tn + fp))).sqrt()),
+            ("hmean", 2.0 * recall * specificity / (recall + specificity)),
+            ("auc", (2.0 * tp * tn + tp * fp + miss * tn) / (2.0 * (tp + miss) * (fp + tn))),
+        ] {
+            for average in ["macro", "micro"] {
+                let found = Metric::parse(&format!("{average}-{name}")).unwrap().bind(1, 0.0).value(&tensor);
+                prop_assert!((found - expected).abs() < 1e-12, "{average}-{name}: {found} is not {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_ends_of_a_segment_are_exact(alpha in 0.0..1.0f64, seed in 0u64..50) {
+        let (from, to) = (tensor(150, 2 * seed), tensor(150, 2 * seed));
+        let mut to = to;
+        to.true_positives.iter_mut().for_each(|hits| *hits *= 0.7);
+        to.false_positives.iter_mut().rev().zip(&from.false_positives).for_each(|(mine, other)| *mine = other * 0.9);
+        for formula in ["macro-f1", "0.3*instance-precision + 0.7*macro-jaccard", "gmean-labels(recall)"] {
+            let objective = bind(formula);
+            prop_assert_eq!(objective.value_between(&from, &to, 0.0).to_bits(), objective.value(&from).to_bits());
+            prop_assert_eq!(objective.value_between(&from, &to, 1.0).to_bits(), objective.value(&to).to_bits());
+            let mut mixed = from.clone();
+            mixed.mix(&to, alpha);
+            prop_assert_eq!(objective.value_between(&from, &to, alpha).to_bits(), objective.value(&mixed).to_bits());
+        }
+    }
+
+    #[test]
+    fn the_directional_derivative_is_that_of_the_segment(seed in 0u64..50) {
+        let (from, mut to) = (tensor(40, 2 * seed), tensor(40, 2 * seed));
+        to.true_positives.iter_mut().for_each(|hits| *hits *= 0.6);
+        to.false_positives.iter_mut().for_each(|alarms| *alarms *= 0.8);
+        for formula in ["macro-f1", "micro-precision * macro-recall", "macro-balanced-accuracy"] {
+            let objective = bind(formula);
+            let slope = objective.gradient(&from).unwrap().directional(&from, &to);
+            // Second order in the step, so these differences are only good to about eight digits.
+            let (ahead, behind) = (objective.value_between(&from, &to, 1e-5), objective.value_between(&from, &to, -1e-5));
+            let expected = (ahead - behind) / 2e-5;
+            prop_assert!((slope - expected).abs() < 1e-7 * (1.0 + expected.abs()), "{formula}: {slope} is not {expected}");
+        }
+    }
+}
+
+#[test]
+fn the_number_of_threads_changes_no_bit() {
+    let (from, to) = (tensor(100_000, 3), tensor(100_000, 4));
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let formulas = [
+                "0.3*instance-precision + 0.7*macro-f1",
+                "micro-gmean",
+                "hmean-labels(recall)",
+                "min-labels(f1)",
+            ];
+            let mut bits = Vec::new();
+            for objective in formulas.map(bind) {
+                let gradient = objective.gradient(&from).unwrap();
+                bits.push(objective.value_between(&from, &to, 0.3).to_bits());
+                bits.push(gradient.directional(&from, &to).to_bits());
+                bits.extend(gradient.slopes.iter().chain(&gradient.intercepts).map(|gain| gain.to_bits()));
+            }
+            bits
+        })
+    };
+    assert!(run(1) == run(4), "results differ between 1 and 4 threads");
+}
+
+#[test]
+fn the_deepest_formulas_fit_the_stack_of_a_thread() {
+    let nested =
+        |levels: usize| format!("macro({}tp{})", "hmean(fp, fn, ".repeat(levels), ")".repeat(levels));
+    let quotients = format!("macro(tp{})", "/(1+fp)".repeat(60));
+    let tensor = tensor(40_000, 0);
+    for formula in
+        [nested(60), quotients, format!("macro({}tp{})", "sqrt(hmean(tp, ".repeat(30), "))".repeat(30))]
+    {
+        assert!(bind(&formula).gradient(&tensor).is_ok(), "{formula}");
+    }
+}
+
+#[test]
+fn fractions_come_from_exact_integers() {
+    let counts = Counts { true_positives: vec![3, 0, 1 << 52], predicted: vec![5, 2, 1 << 12] };
+    let population = Population { rows: 10_000, unit: 1 << 40, positives: vec![4, 0, 1 << 53] };
+    let tensor = Tensor::new(&counts, &population);
+    let whole = 10_000.0 * (1u64 << 40) as f64;
+    assert_eq!(tensor.labels(), 3);
+    assert_eq!(tensor.false_positives[0], ((5u64 << 40) - 3) as f64 / whole);
+    assert_eq!(tensor.false_positives[1], 2.0 / 10_000.0);
+    assert_eq!(tensor.false_positives[2], 0.0);
+    assert_eq!(tensor.positives(), [4.0 / whole, 0.0, (1u64 << 53) as f64 / whole]);
+    assert_eq!(tensor.cells(0)[2], tensor.positives()[0] - tensor.true_positives[0]);
+    assert!((tensor.cells(0).iter().sum::<f64>() - 1.0).abs() < 1e-15);
+}
+
+#[test]
+fn plain_labels_count_instances() {
+    let counts = Counts { true_positives: vec![2, 0], predicted: vec![3, 1] };
+    let population = Population { rows: 8, unit: 1, positives: vec![4, 0] };
+    let tensor = Tensor::new(&counts, &population);
+    assert_eq!(tensor.cells(0), [0.25, 0.125, 0.25, 0.375]);
+    assert_eq!(tensor.cells(1), [0.0, 0.125, 0.0, 0.875]);
+    assert_eq!(Tensor::new(&Counts::new(2), &population).cells(0), [0.0, 0.0, 0.5, 0.5]);
+}
+
+#[test]
+fn a_weighted_sum_is_a_chain_of_mixtures() {
+    let parts = [tensor(9, 0), tensor(9, 2), tensor(9, 4)];
+    let mut chain = parts[0].clone();
+    chain.mix(&parts[1], 0.5);
+    chain.mix(&parts[2], 0.2);
+    let sum = Tensor::scaled_sum(&[(0.4, &parts[0]), (0.4, &parts[1]), (0.2, &parts[2])]);
+    for j in 0..9 {
+        assert!((sum.true_positives[j] - chain.true_positives[j]).abs() < 1e-15);
+        assert!((sum.false_positives[j] - chain.false_positives[j]).abs() < 1e-15);
+    }
+}
+
+#[test]
+fn a_label_without_positives_earns_nothing() {
+    let positives: Arc<[f64]> = vec![0.2, 0.0].into();
+    let tensor = Tensor::from_fractions(vec![0.1, 0.0], vec![0.1, 0.3], positives);
+    let recall = bind("macro-recall").gradient(&tensor).unwrap();
+    assert!(recall.slopes[0] > 0.0);
+    assert_eq!((recall.slopes[1], recall.intercepts[1]), (0.0, 0.0));
+    // Its false positives still cost something.
+    let accuracy = bind("macro-accuracy").gradient(&tensor).unwrap();
+    assert_eq!((accuracy.slopes[1], accuracy.intercepts[1]), (0.0, -0.5));
+}
+
+#[test]
+fn the_worst_label_alone_has_a_gradient_and_ties_go_to_the_first() {
+    let positives: Arc<[f64]> = vec![0.2, 0.4, 0.4].into();
+    let tensor = Tensor::from_fractions(vec![0.1, 0.1, 0.1], vec![0.1; 3], positives);
+    let gradient = bind("min-labels(recall)").gradient(&tensor).unwrap();
+    assert!(gradient.slopes[1] > 2.0, "{gradient:?}");
+    assert_eq!((gradient.slopes[0], gradient.slopes[2]), (0.0, 0.0));
+}
+
+#[test]
+fn an_infinite_gradient_names_the_label() {
+    let positives: Arc<[f64]> = vec![0.2, 0.2].into();
+    let tensor = Tensor::from_fractions(vec![0.1, 0.0], vec![0.1, 0.0], positives);
+    let objective = Metric::parse("macro(tp^0.5)").unwrap().bind(1, 0.0);
+    let error = objective.gradient(&tensor).unwrap_err();
+    assert!(matches!(error, MeasureError::Gradient { label: 1, cells: [0.0, 0.0, 0.2, 0.8], .. }), "{error}");
+    let error = bind("log(macro-f1 - 2)").gradient(&tensor).unwrap_err();
+    assert!(matches!(error, MeasureError::Value { value, .. } if value.is_nan()), "{error}");
+}
+
+#[test]
+fn unbounded_derivatives_are_capped_and_values_are_not() {
+    let epsilon = 1e-8;
+    let zero = Dual::<1>::variable(0.0, 0);
+    assert_eq!(zero.sqrt(epsilon), Dual { value: 0.0, partials: [0.5 / epsilon.sqrt()] });
+    assert_eq!(zero.powf(0.25, epsilon).value, 0.0);
+    assert!((zero.powf(0.25, epsilon).partials[0] - 0.25 * epsilon.powf(-0.75)).abs() < 1.0);
+    assert_eq!(Dual::<1>::variable(-1e-13, 0).sqrt(epsilon).value, 0.0);
+    assert!(Dual::<1>::variable(-1e-3, 0).sqrt(epsilon).value.is_nan());
+    // What does not vary has no derivative, even where the factor of the chain rule is infinite.
+    let constant = Dual::<1>::from_f64(0.0);
+    assert_eq!(constant.ln().partials, [0.0]);
+    assert_eq!(constant.sqrt(0.0).partials, [0.0]);
+    assert_eq!(Dual::<1>::from_f64(1.0).div(constant, 0.0).partials, [0.0]);
+}
+
+#[test]
+fn measures_of_the_catalogue_are_monotone() {
+    for formula in formulas() {
+        for k in [1, 3, 50] {
+            let objective = Metric::parse(&formula).unwrap().bind(k, EPSILON);
+            assert_eq!(monotone::warnings(&objective), Vec::<String>::new(), "{formula} at {k}");
+        }
+    }
+}
+
+#[test]
+fn formulas_that_reward_mistakes_are_named() {
+    let warnings = monotone::warnings(&bind("macro(fp)"));
+    assert_eq!(warnings.len(), 1);
+    assert!(warnings[0].contains("false positive becomes a true negative"), "{}", warnings[0]);
+    let warnings = monotone::warnings(&bind("0.1*macro-f1 - macro-recall"));
+    assert_eq!(warnings.len(), 1);
+    assert!(warnings[0].contains("false negative becomes a true positive"), "{}", warnings[0]);
+    assert_eq!(monotone::warnings(&bind("macro(fp+fn)")).len(), 2);
+    let warnings = monotone::warnings(&bind("log(macro-f1 - 2)"));
+    assert!(warnings[0].contains("the value is NaN"), "{}", warnings[0]);
+}

@@ -1,0 +1,39 @@
+//! Where Frank-Wolfe starts (Algorithm 1, line 3).
+
+use crate::classifier::Candidates;
+use crate::classifier::{Constants, Mixture, Rule, Strategy, baseline};
+use crate::measure::Population;
+use crate::random::{self, Purpose};
+
+/// The initial classifier.
+#[derive(Clone, Debug)]
+pub enum Initial {
+    /// Equal weights: the k most probable labels.
+    TopK,
+    /// Random positive weights in (0, 1], one a label.
+    Random { seed: u64 },
+    /// Weights inverse to the labels' priors.
+    Prior,
+    /// A classifier found before.
+    Given(Mixture),
+}
+
+impl Initial {
+    pub fn mixture(self, population: &Population, k: usize, candidates: Candidates) -> Mixture {
+        let labels = population.positives.len();
+        let rule = match self {
+            Initial::Given(mixture) => return Mixture { k, candidates, ..mixture },
+            Initial::TopK => Rule::top_k(labels),
+            Initial::Random { seed } => {
+                let weight = |label| 1.0 - random::unit(random::bits(seed, Purpose::InitialRule, 0, label));
+                Rule::weighted(&(0..labels as u64).map(weight).collect::<Vec<_>>())
+            }
+            Initial::Prior => {
+                let constants = Constants { beta: 1.0, propensity_a: 0.0, propensity_b: 0.0 };
+                let rows = population.rows.saturating_mul(population.unit);
+                baseline(Strategy::MacroRecall, &population.positives, rows, constants)
+            }
+        };
+        Mixture::single(rule, k, candidates)
+    }
+}

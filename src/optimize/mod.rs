@@ -1,0 +1,11 @@
+//! Algorithm 1 of the paper: Frank-Wolfe over confusion tensors, one rule an iteration.
+
+mod frank_wolfe;
+mod initial;
+mod seconds;
+mod step;
+
+pub use frank_wolfe::{Fit, Options, Stop, frank_wolfe, population};
+pub use initial::Initial;
+pub use seconds::Seconds;
+pub use step::{Step, StepRule, best_step};

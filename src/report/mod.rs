@@ -1,0 +1,11 @@
+//! What people and programs get to see: lines, tables, progress, phases, JSON.
+
+mod console;
+mod phases;
+mod progress;
+mod table;
+
+pub use console::Console;
+pub use phases::{Phases, peak_memory};
+pub use progress::Progress;
+pub use table::{Align, Table, bytes, count, seconds};

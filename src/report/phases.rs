@@ -1,0 +1,72 @@
+//! Time and peak memory of each phase of a command.
+
+use std::time::Instant;
+
+use super::table::{Align, Table, bytes, seconds};
+use crate::world::World;
+
+/// The most memory this process has held, in bytes; 0 where the system does not say.
+pub fn peak_memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kibibytes = line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse::<u64>().ok());
+    kibibytes.unwrap_or(0) * 1024
+}
+
+/// A clock for one command.
+pub struct Phases {
+    start: Instant,
+    since: Instant,
+    done: Vec<(&'static str, f64, u64)>,
+}
+
+impl Default for Phases {
+    fn default() -> Phases {
+        Phases::new()
+    }
+}
+
+impl Phases {
+    pub fn new() -> Phases {
+        Phases { start: Instant::now(), since: Instant::now(), done: Vec::new() }
+    }
+
+    /// The phase that began with the last call ends here.
+    pub fn end(&mut self, name: &'static str) {
+        self.done.push((name, self.since.elapsed().as_secs_f64(), peak_memory()));
+        tracing::debug!(phase = name, seconds = self.done[self.done.len() - 1].1, "finished");
+        self.since = Instant::now();
+    }
+
+    pub fn seconds(&self, name: &str) -> f64 {
+        self.done.iter().filter(|phase| phase.0 == name).map(|phase| phase.1).sum()
+    }
+
+    pub fn total(&self) -> f64 {
+        self.start.elapsed().as_secs_f64()
+    }
+
+    /// Replaces every figure by the largest of all ranks. Collective.
+    pub fn slowest(&mut self, world: &World) {
+        let mut values: Vec<f64> = self.done.iter().flat_map(|phase| [phase.1, phase.2 as f64]).collect();
+        world.max(&mut values);
+        for (phase, pair) in self.done.iter_mut().zip(values.chunks(2)) {
+            (phase.1, phase.2) = (pair[0], pair[1] as u64);
+        }
+    }
+
+    /// The largest peak memory of any rank, once [`Phases::slowest`] has been called.
+    pub fn peak(&self) -> u64 {
+        self.done.iter().map(|phase| phase.2).max().unwrap_or(0)
+    }
+
+    pub fn table(&self) -> Table {
+        let mut table =
+            Table::new(&[("phase", Align::Left), ("time", Align::Right), ("peak memory", Align::Right)]);
+        for (name, time, memory) in &self.done {
+            table.row([(*name).to_owned(), seconds(*time), bytes(*memory)]);
+        }
+        table.row(["total".to_owned(), seconds(self.total()), bytes(self.peak())]);
+        table
+    }
+}

@@ -1,0 +1,42 @@
+//! Predictions made before, by us or by anybody, beside the labels they are judged by.
+
+use super::load::{read_rows, same_shape, share};
+use super::{Shard, Targets, row};
+use crate::error::{Result, usage};
+use crate::store::{Content, Hdf5File, Location, MatrixFile};
+use crate::world::World;
+
+/// The scores of a row's predicted labels.
+pub struct Predicted {
+    pub shard: Shard,
+    pub k: usize,
+}
+
+/// Loads predictions (as the shard's matrix) and labels. Every row must have the same number of
+/// labels, k.
+pub fn load_predictions(world: &World, predictions: &Location, labels: &Location) -> Result<Predicted> {
+    let file = world.agree(Hdf5File::open(&predictions.file).map_err(Into::into))?;
+    let matrix = world.agree(MatrixFile::open(&file, predictions.clone()).map_err(Into::into))?;
+    let labels_file = world.agree(Hdf5File::open(&labels.file).map_err(Into::into))?;
+    let labels = world.agree(MatrixFile::open(&labels_file, labels.clone()).map_err(Into::into))?;
+    world.agree(same_shape(&matrix, &labels).map_err(Into::into))?;
+    let rows = share(world, &matrix)?;
+    let scores = read_rows(world, &matrix, rows.clone(), Content::Finite)?;
+    let (total_rows, columns) = matrix.shape();
+    // The mean decides what k is meant to be; then every row must have it.
+    let k = matrix.entries().div_ceil(total_rows) as usize;
+    let odd = (0..scores.rows()).find(|&local| row(&scores, local).columns.len() != k);
+    world.agree(match odd {
+        Some(local) => usage(format!(
+            "{predictions}: row {} has {} labels where others have {k}; every row must have exactly k",
+            rows.start + local as u64,
+            row(&scores, local).columns.len()
+        )),
+        None if k == 0 => usage(format!("{predictions}: no labels are predicted")),
+        None if k as u64 > columns => usage(format!("{predictions}: more predictions than labels")),
+        None => Ok(()),
+    })?;
+    let labels = read_rows(world, &labels, rows.clone(), Content::Labels)?;
+    let shard = Shard { rows, total_rows, marginals: scores, targets: Targets::Labels(labels) };
+    Ok(Predicted { shard, k })
+}

@@ -1,0 +1,74 @@
+//! What can be wrong with a file, one variant a cause.
+
+use std::path::PathBuf;
+
+use crate::error::Status;
+
+/// `place` is always `FILE:GROUP`; rows and columns count from 0, as in Python.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    #[error("{}: no such file", file.display())]
+    NotFound { file: PathBuf },
+    #[error("{}: not an HDF5 file; `macrok import` turns text, ARFF and npz into one", file.display())]
+    NotHdf5 { file: PathBuf },
+    #[error("{}: the file is truncated or damaged ({detail}); copy it again or make it anew", file.display())]
+    Damaged { file: PathBuf, detail: String },
+    #[error("{place}: {action} failed: {detail}")]
+    Hdf5 { place: String, action: String, detail: String },
+    #[error("{}: no group '{group}'; the file has {available}; name another one as FILE.h5:GROUP", file.display())]
+    MissingGroup { file: PathBuf, group: String, available: String },
+    #[error("{place}: '{part}' is missing, but a CSR matrix is data, indices, indptr and shape")]
+    MissingPart { place: String, part: &'static str },
+    #[error(
+        "{place}: encoding-type is '{found}', but only csr_matrix can be read by rows; store the matrix as CSR"
+    )]
+    NotCsr { place: String, found: String },
+    #[error("{place}: '{part}' holds {found}, but it must hold {allowed}")]
+    BadType { place: String, part: String, found: String, allowed: &'static str },
+    #[error("{place}: shape is {found}, but it must be two positive integers [rows, columns]")]
+    BadShape { place: String, found: String },
+    #[error("{place}: the matrix is empty ({rows} x {columns}); there is nothing to compute on")]
+    Empty { place: String, rows: u64, columns: u64 },
+    #[error("{place}: {columns} columns, but macrok numbers labels with 32 bits")]
+    TooWide { place: String, columns: u64 },
+    #[error("{place}: indptr has {found} values, but {rows} rows need {}", rows + 1)]
+    IndptrLength { place: String, rows: u64, found: u64 },
+    #[error("{place}: data has {data} values but indices has {indices}; they must be as long as each other")]
+    LengthsDiffer { place: String, data: u64, indices: u64 },
+    #[error("{place}: indptr {which} with {found}, but it must be {expected}")]
+    IndptrEnd { place: String, which: &'static str, found: i128, expected: u64 },
+    #[error("{place}: indptr is not monotone: row {row} starts at {start} and ends at {end}")]
+    IndptrNotMonotone { place: String, row: u64, start: i128, end: i128 },
+    #[error("{place}: row {row} has column {column}, but there are only columns 0 to {}", columns - 1)]
+    ColumnOutOfRange { place: String, row: u64, column: i128, columns: u64 },
+    #[error("{place}: row {row} has column {column} twice; add the entries up before storing them")]
+    DuplicateColumn { place: String, row: u64, column: u32 },
+    #[error(
+        "{place}: row {row}, column {column} is {value}, but a probability lies in [0, 1]; pass --clamp to accept it"
+    )]
+    NotProbability { place: String, row: u64, column: u32, value: f64 },
+    #[error("{place}: row {row}, column {column} is {value}, which is not a finite number")]
+    NotFinite { place: String, row: u64, column: u32, value: f64 },
+    #[error("{place}: row {row}, column {column} is {value}, but a label is 0 or 1")]
+    NotLabel { place: String, row: u64, column: u32, value: f64 },
+    #[error("{first} is {} x {} but {second} is {} x {}; both must have one row an instance and one column a label", a.0, a.1, b.0, b.1)]
+    ShapesDiffer { first: String, a: (u64, u64), second: String, b: (u64, u64) },
+    #[error("{}: not a {wanted} file: {detail}", file.display())]
+    WrongKind { file: PathBuf, wanted: &'static str, detail: String },
+    #[error("{}: the file exists; pass --force to replace it", file.display())]
+    Exists { file: PathBuf },
+    #[error("{}: cannot {action}: {source}", file.display())]
+    Io { file: PathBuf, action: &'static str, source: std::io::Error },
+}
+
+impl StoreError {
+    /// The outside world failing (a full disk) is not bad input.
+    pub fn status(&self) -> Status {
+        match self {
+            StoreError::Io { .. } | StoreError::Hdf5 { .. } => Status::Failure,
+            _ => Status::BadInput,
+        }
+    }
+}
+
+pub type Result<T, E = StoreError> = std::result::Result<T, E>;

@@ -1,0 +1,78 @@
+//! Opening HDF5 files so that everything wrong with them is said clearly.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use super::error::{Result, StoreError};
+
+/// An HDF5 file opened for reading.
+pub struct Hdf5File {
+    pub(super) path: PathBuf,
+    pub(super) file: hdf5::File,
+}
+
+impl Hdf5File {
+    pub fn open(path: &Path) -> Result<Hdf5File> {
+        hdf5::silence_errors(true);
+        let mut magic = [0; 8];
+        let read = std::fs::File::open(path).and_then(|mut file| file.read(&mut magic));
+        match read {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Err(StoreError::NotFound { file: path.into() });
+            }
+            Err(source) => {
+                return Err(StoreError::Io { file: path.into(), action: "read it", source });
+            }
+            // The signature may also stand behind a user block; only then does HDF5 have to look.
+            Ok(_) if &magic != b"\x89HDF\r\n\x1a\n" && !hdf5_finds_signature(path) => {
+                return Err(StoreError::NotHdf5 { file: path.into() });
+            }
+            Ok(_) => (),
+        }
+        let file = hdf5::File::open(path)
+            .map_err(|error| StoreError::Damaged { file: path.into(), detail: first_line(&error) })?;
+        Ok(Hdf5File { path: path.into(), file })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Names of the groups and datasets at the top.
+    pub fn members(&self) -> Vec<String> {
+        self.file.member_names().unwrap_or_default()
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        self.file.link_exists(name)
+    }
+
+    pub(super) fn place(&self, name: &str) -> String {
+        format!("{}:{name}", self.path.display())
+    }
+
+    /// Turns an error of the library into ours, with what was being done.
+    pub(super) fn explain(&self, name: &str, action: &str, error: &hdf5::Error) -> StoreError {
+        let detail = first_line(error);
+        let place = self.place(name);
+        // A chunk that cannot be read back is the file's fault, not this program's.
+        if action.starts_with("reading") {
+            return StoreError::Damaged { file: place.into(), detail };
+        }
+        StoreError::Hdf5 { place, action: action.to_owned(), detail }
+    }
+}
+
+fn hdf5_finds_signature(path: &Path) -> bool {
+    hdf5::File::open(path).is_ok()
+}
+
+fn first_line(error: &hdf5::Error) -> String {
+    error.to_string().lines().next().unwrap_or_default().to_owned()
+}
+
+/// The version of the HDF5 library in use.
+pub fn library_version() -> String {
+    let (major, minor, micro) = hdf5::library_version();
+    format!("{major}.{minor}.{micro}")
+}

@@ -1,0 +1,64 @@
+//! How a user names a matrix: `FILE.h5` (its usual group) or `FILE.h5:GROUP`.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// What a matrix is used as, and so the group it usually lives in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    Features,
+    Labels,
+    Marginals,
+    Predictions,
+}
+
+impl Role {
+    pub fn group(self) -> &'static str {
+        match self {
+            Role::Features => "features",
+            Role::Labels => "labels",
+            Role::Marginals => "marginals",
+            Role::Predictions => "predictions",
+        }
+    }
+}
+
+/// A matrix within a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    pub file: PathBuf,
+    pub group: String,
+}
+
+impl Location {
+    /// A colon may be part of a file's name: what exists as a file is a file.
+    pub fn parse(text: &str, role: Role) -> Location {
+        if !Path::new(text).exists()
+            && let Some((file, group)) = text.rsplit_once(':')
+            && !file.is_empty()
+            && !group.is_empty()
+            && !group.starts_with('/')
+        {
+            return Location { file: file.into(), group: group.to_owned() };
+        }
+        Location { file: text.into(), group: role.group().to_owned() }
+    }
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file.display(), self.group)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_the_usual_group_unless_told_otherwise() {
+        assert_eq!(Location::parse("a.h5", Role::Labels).to_string(), "a.h5:labels");
+        assert_eq!(Location::parse("a.h5:oof", Role::Labels).to_string(), "a.h5:oof");
+        assert_eq!(Location::parse("a.h5:x/y", Role::Labels).group, "x/y");
+    }
+}

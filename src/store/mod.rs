@@ -1,0 +1,21 @@
+//! Files: sparse matrices, classifiers and predictions in HDF5, laid out the way `h5py`, SciPy and
+//! AnnData people store them (DESIGN section 3). This room knows the format and nothing above it.
+
+mod classifier_file;
+mod elements;
+mod error;
+mod hdf5_file;
+mod location;
+mod matrix;
+mod names;
+mod output;
+mod rows;
+
+pub use classifier_file::{ClassifierFile, Iteration};
+pub use error::StoreError;
+pub use hdf5_file::{Hdf5File, library_version};
+pub use location::{Location, Role};
+pub use matrix::MatrixFile;
+pub use names::{read_names, write_names};
+pub use output::{Matrix, Overwrite, write_file, write_text};
+pub use rows::{Content, Csr, RowStarts};

@@ -1,0 +1,212 @@
+//! Who computes together: the ranks of an MPI job, or one process alone.
+//!
+//! Everything that crosses ranks goes through [`World`]. All its operations are collective: every
+//! rank calls them, in the same order. What may fail on one rank only goes through [`World::agree`]
+//! before the next collective, so that no rank waits for one that has given up.
+
+#[cfg(feature = "mpi")]
+mod ranks;
+
+use std::process::ExitCode;
+
+use crate::error::{Error, Result, Status};
+
+/// Numbers that can travel between ranks.
+#[cfg(feature = "mpi")]
+pub trait Element: Copy + Default + mpi::traits::Equivalence {}
+#[cfg(feature = "mpi")]
+impl<T: Copy + Default + mpi::traits::Equivalence> Element for T {}
+/// Numbers that can travel between ranks.
+#[cfg(not(feature = "mpi"))]
+pub trait Element: Copy + Default {}
+#[cfg(not(feature = "mpi"))]
+impl<T: Copy + Default> Element for T {}
+
+enum Backend {
+    Alone,
+    #[cfg(feature = "mpi")]
+    Ranks(ranks::Ranks),
+}
+
+/// The job this process belongs to.
+pub struct World {
+    backend: Backend,
+}
+
+/// Elements in one MPI call. Counts are `c_int` there, and a reduction needs a second buffer of
+/// this size, so a piece is far smaller than 2^31 - 1.
+#[cfg(feature = "mpi")]
+const PIECE: usize = 1 << 22;
+
+impl World {
+    /// Joins the MPI job that a launcher started, or stays alone when no launcher did: a plain
+    /// `macrok fit` neither waits for `MPI_Init` nor needs what it looks for (ssh, for instance).
+    pub fn start() -> Result<World> {
+        #[cfg(feature = "mpi")]
+        if ranks::launched() {
+            return Ok(World { backend: Backend::Ranks(ranks::Ranks::join()?) });
+        }
+        Ok(World::alone())
+    }
+
+    pub fn alone() -> World {
+        World { backend: Backend::Alone }
+    }
+
+    pub fn rank(&self) -> usize {
+        match &self.backend {
+            Backend::Alone => 0,
+            #[cfg(feature = "mpi")]
+            Backend::Ranks(ranks) => ranks.rank(),
+        }
+    }
+
+    pub fn size(&self) -> usize {
+        match &self.backend {
+            Backend::Alone => 1,
+            #[cfg(feature = "mpi")]
+            Backend::Ranks(ranks) => ranks.size(),
+        }
+    }
+
+    pub fn is_root(&self) -> bool {
+        self.rank() == 0
+    }
+
+    /// Adds `values` over all ranks; every rank gets the sum. Integers only, so the order in which
+    /// ranks are added changes nothing. Fixed-point sums are integers too.
+    pub fn sum(&self, values: &mut [u64]) {
+        match &self.backend {
+            Backend::Alone => (),
+            #[cfg(feature = "mpi")]
+            Backend::Ranks(ranks) => ranks.sum(values, PIECE),
+        }
+        #[cfg(not(feature = "mpi"))]
+        let _ = values;
+    }
+
+    /// The largest of each value over all ranks. For timings and sizes, where it is exact.
+    pub fn max(&self, values: &mut [f64]) {
+        match &self.backend {
+            Backend::Alone => (),
+            #[cfg(feature = "mpi")]
+            Backend::Ranks(ranks) => ranks.max(values),
+        }
+        #[cfg(not(feature = "mpi"))]
+        let _ = values;
+    }
+
+    /// Rank 0's `values`, length included, on every rank.
+    pub fn broadcast<T: Element>(&self, values: &mut Vec<T>) {
+        match &self.backend {
+            Backend::Alone => (),
+            #[cfg(feature = "mpi")]
+            Backend::Ranks(ranks) => ranks.broadcast(values, PIECE),
+        }
+        #[cfg(not(feature = "mpi"))]
+        let _ = values;
+    }
+
+    /// Every rank's `values` on rank 0, in rank order; `None` elsewhere.
+    pub fn gather<T: Element>(&self, values: &[T]) -> Option<Vec<Vec<T>>> {
+        match &self.backend {
+            Backend::Alone => Some(vec![values.to_vec()]),
+            #[cfg(feature = "mpi")]
+            Backend::Ranks(ranks) => ranks.gather(values, PIECE),
+        }
+    }
+
+    /// One number of each rank, on every rank, in rank order.
+    pub fn gather_to_all(&self, value: u64) -> Vec<u64> {
+        let mut values: Vec<u64> = self.gather(&[value]).unwrap_or_default().into_iter().flatten().collect();
+        self.broadcast(&mut values);
+        values
+    }
+
+    /// Lets every rank know whether all succeeded. When some did not, every rank gets the same
+    /// error: the message of the first failing rank.
+    pub fn agree<T>(&self, outcome: Result<T>) -> Result<T> {
+        match &self.backend {
+            Backend::Alone => outcome,
+            #[cfg(feature = "mpi")]
+            Backend::Ranks(_) => {
+                let failed = u64::from(outcome.is_err());
+                let first = self.gather_to_all(failed).iter().position(|&failed| failed == 1);
+                let Some(first) = first else { return outcome };
+                let (message, status) = match &outcome {
+                    Err(error) => (error.to_string(), error.status()),
+                    Ok(_) => (String::new(), Status::Failure),
+                };
+                // Through rank 0, which prints it and is the one that can broadcast.
+                let messages = self.gather(message.as_bytes());
+                let mut message = messages.map(|all| all[first].clone()).unwrap_or_default();
+                self.broadcast(&mut message);
+                let code = self.gather_to_all(status.code() as u64)[first];
+                Err(Error::agreed(message, code))
+            }
+        }
+    }
+
+    /// Runs `work` on rank 0 only; all ranks learn whether it succeeded.
+    pub fn on_root(&self, work: impl FnOnce() -> Result<()>) -> Result<()> {
+        self.agree(if self.is_root() { work() } else { Ok(()) })
+    }
+
+    /// Ends the job: the result of the whole program becomes the exit status.
+    ///
+    /// An error all ranks agreed on is printed once, by rank 0, and the job ends in order. One that
+    /// only this rank knows of is printed here and ends every other rank by force, because those
+    /// may be waiting for this one.
+    pub fn finish(self, outcome: Result<()>) -> ExitCode {
+        let Err(error) = outcome else { return ExitCode::SUCCESS };
+        let status = error.status();
+        let agreed = matches!(error, Error::Agreed { .. });
+        if !agreed || self.is_root() {
+            eprintln!("macrok: error: {error}");
+        }
+        if !agreed {
+            self.abort(status);
+        }
+        ExitCode::from(status.code() as u8)
+    }
+
+    /// Ends every rank of the job at once. Alone it returns, and the caller ends the process.
+    fn abort(&self, status: Status) {
+        match &self.backend {
+            Backend::Alone => (),
+            #[cfg(feature = "mpi")]
+            Backend::Ranks(_) => ranks::abort(status.code()),
+        }
+        #[cfg(not(feature = "mpi"))]
+        let _ = status;
+    }
+
+    /// From now on a panic on any thread of this rank prints one message and ends the whole job:
+    /// left alone, the other ranks would wait for this one for ever.
+    pub fn end_job_on_panic(&self) {
+        let rank = self.rank();
+        let many = self.size() > 1;
+        std::panic::set_hook(Box::new(move |panic| {
+            let place = panic.location().map(|at| format!(" at {}:{}", at.file(), at.line()));
+            let what = panic.payload_as_str().unwrap_or("a panic without a message");
+            let who = if many { format!(" on rank {rank}") } else { String::new() };
+            eprintln!(
+                "macrok: internal error{who}{}: {what}; this is a defect of macrok, please report it",
+                place.unwrap_or_default()
+            );
+            #[cfg(feature = "mpi")]
+            if many {
+                ranks::abort(Status::Failure.code());
+            }
+            std::process::exit(Status::Failure.code());
+        }));
+    }
+}
+
+/// The MPI library in use, for humans.
+pub fn library() -> String {
+    #[cfg(feature = "mpi")]
+    return ranks::library();
+    #[cfg(not(feature = "mpi"))]
+    "built without MPI".into()
+}

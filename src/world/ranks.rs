@@ -1,0 +1,133 @@
+//! The MPI side of [`World`](super::World). Only the main thread comes here, but for an abort.
+
+use mpi::Threading;
+use mpi::collective::SystemOperation;
+use mpi::environment::Universe;
+use mpi::topology::SimpleCommunicator;
+use mpi::traits::{Communicator, CommunicatorCollectives, Destination, Root, Source};
+
+use super::Element;
+use crate::error::{Error, Result};
+
+pub(super) struct Ranks {
+    communicator: SimpleCommunicator,
+    // Dropped last: dropping it calls MPI_Finalize, which waits for all ranks.
+    _universe: Universe,
+}
+
+/// Variables that the launchers of the common MPI libraries set for each rank.
+const LAUNCHERS: [&str; 8] = [
+    "OMPI_COMM_WORLD_SIZE",
+    "PMIX_RANK",
+    "PMI_RANK",
+    "PMI_SIZE",
+    "PALS_RANKID",
+    "MV2_COMM_WORLD_RANK",
+    "MPI_LOCALRANKID",
+    "MPIRUN_RANK",
+];
+
+/// Whether a launcher started this process as one rank of a job.
+pub(super) fn launched() -> bool {
+    LAUNCHERS.iter().any(|name| std::env::var_os(name).is_some())
+}
+
+pub(super) fn library() -> String {
+    let text = mpi::environment::library_version().unwrap_or_default();
+    text.lines().next().unwrap_or("unknown MPI").trim_end_matches('\0').trim().to_owned()
+}
+
+pub(super) fn abort(code: i32) -> ! {
+    SimpleCommunicator::world().abort(code)
+}
+
+impl Ranks {
+    pub(super) fn join() -> Result<Ranks> {
+        let (universe, granted) = mpi::initialize_with_threading(Threading::Funneled)
+            .ok_or_else(|| Error::Usage("MPI was initialised before macrok started".into()))?;
+        if granted < Threading::Funneled {
+            return Err(Error::Usage(format!(
+                "this MPI library grants thread level {granted:?}, but macrok needs Funneled; \
+                 use an MPI built with thread support"
+            )));
+        }
+        Ok(Ranks { communicator: universe.world(), _universe: universe })
+    }
+
+    pub(super) fn rank(&self) -> usize {
+        self.communicator.rank() as usize
+    }
+
+    pub(super) fn size(&self) -> usize {
+        self.communicator.size() as usize
+    }
+
+    pub(super) fn sum(&self, values: &mut [u64], piece: usize) {
+        self.reduce(values, piece, SystemOperation::sum());
+    }
+
+    pub(super) fn max(&self, values: &mut [f64]) {
+        self.reduce(values, values.len().max(1), SystemOperation::max());
+    }
+
+    fn reduce<T: Element>(&self, values: &mut [T], piece: usize, operation: SystemOperation) {
+        let mut total = vec![T::default(); values.len().min(piece)];
+        for part in values.chunks_mut(piece) {
+            let total = &mut total[..part.len()];
+            self.communicator.all_reduce_into(&*part, total, operation);
+            part.copy_from_slice(total);
+        }
+    }
+
+    pub(super) fn broadcast<T: Element>(&self, values: &mut Vec<T>, piece: usize) {
+        let root = self.communicator.process_at_rank(0);
+        let mut length = values.len() as u64;
+        root.broadcast_into(&mut length);
+        values.resize(length as usize, T::default());
+        for part in values.chunks_mut(piece) {
+            root.broadcast_into(part);
+        }
+    }
+
+    /// Point to point, in pieces: the collective form counts the whole result in a `c_int`.
+    pub(super) fn gather<T: Element>(&self, values: &[T], piece: usize) -> Option<Vec<Vec<T>>> {
+        if self.rank() != 0 {
+            let root = self.communicator.process_at_rank(0);
+            root.send(&(values.len() as u64));
+            values.chunks(piece).for_each(|part| root.send(part));
+            return None;
+        }
+        let mut all = vec![values.to_vec()];
+        for rank in 1..self.communicator.size() {
+            let source = self.communicator.process_at_rank(rank);
+            let (length, _) = source.receive::<u64>();
+            let mut received = vec![T::default(); length as usize];
+            for part in received.chunks_mut(piece) {
+                source.receive_into(part);
+            }
+            all.push(received);
+        }
+        Some(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One MPI per process: everything about it in one test, as a job of one rank.
+    #[test]
+    fn collectives_in_pieces_give_what_they_would_in_one() {
+        let ranks = Ranks::join().unwrap();
+        let mut values: Vec<u64> = (0..1000).collect();
+        ranks.sum(&mut values, 7);
+        assert_eq!(values, (0..1000).map(|v| v * ranks.size() as u64).collect::<Vec<_>>());
+        ranks.broadcast(&mut values, 13);
+        assert_eq!(values.len(), 1000);
+        let gathered = ranks.gather(&values, 3).unwrap();
+        assert_eq!(gathered[0], values);
+        let mut largest = [f64::NEG_INFINITY, 2.5];
+        ranks.max(&mut largest);
+        assert_eq!(largest, [f64::NEG_INFINITY, 2.5]);
+    }
+}
