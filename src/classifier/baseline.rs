@@ -43,7 +43,7 @@ pub struct Constants {
 /// The rule of a strategy for labels with `positives` of `rows` instances.
 ///
 /// A label without a positive has no estimate of its prior. Where the formula divides by the prior
-/// its slope is 0: it is chosen after every label that promises something.
+/// its slope is next to 0: it is chosen after every label that promises something.
 pub fn baseline(strategy: Strategy, positives: &[u64], rows: u64, constants: Constants) -> Rule {
     let prior = |count: u64| count as f64 / rows as f64;
     let seen = |count: u64, weight: f64| if count == 0 { 0.0 } else { weight };
@@ -56,7 +56,7 @@ pub fn baseline(strategy: Strategy, positives: &[u64], rows: u64, constants: Con
         Strategy::MacroBalancedAccuracy if count == rows => 0.5,
         Strategy::MacroBalancedAccuracy => seen(count, 0.5 / prior(count) + 0.5 / (1.0 - prior(count))),
     };
-    match strategy {
+    let rule = match strategy {
         Strategy::Propensity => {
             let inverse: Vec<f64> =
                 propensities(positives, rows, constants.propensity_a, constants.propensity_b)
@@ -74,7 +74,8 @@ pub fn baseline(strategy: Strategy, positives: &[u64], rows: u64, constants: Con
             Rule::affine(&slopes, &intercepts)
         }
         _ => Rule::weighted(&positives.iter().map(|&count| slope(count)).collect::<Vec<_>>()),
-    }
+    };
+    rule.order_unseen(positives)
 }
 
 /// The chance that a relevant label was noticed at all (Jain et al. 2016, as the Extreme

@@ -53,6 +53,20 @@ impl Rule {
         Rule { slopes: narrow(slopes), intercepts: narrow(intercepts) }
     }
 
+    /// Gives labels that were never seen, and so have no slope, one far below any other: it decides
+    /// nothing but which of them a row gets when nothing better is left. The more probable one.
+    pub fn order_unseen(mut self, positives: &[u64]) -> Rule {
+        for (slope, &positives) in self.slopes.iter_mut().zip(positives) {
+            if positives == 0 && *slope == 0.0 {
+                *slope = Rule::HARDLY;
+            }
+        }
+        self
+    }
+
+    /// Coefficients are scaled to about 1, so that this outweighs no other score but 0.
+    const HARDLY: f32 = 1e-30;
+
     pub fn labels(&self) -> usize {
         self.slopes.len()
     }

@@ -1,1 +1,513 @@
+//! Rules, mixtures and draws against their definitions, written out.
 
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use proptest::prelude::*;
+use proptest::strategy::Strategy as Generate;
+
+use super::Strategy;
+use super::mixture::WHOLE;
+use super::*;
+use crate::shard::{FixedPoint, Row, Shard, Targets, row};
+use crate::store::Csr;
+
+/// Rows of stored marginals: columns ascending, each with its value.
+type Rows = Vec<BTreeMap<u32, f32>>;
+
+fn csr(labels: usize, rows: &[BTreeMap<u32, f32>]) -> Csr {
+    let mut indptr = vec![0];
+    for row in rows {
+        indptr.push(indptr[indptr.len() - 1] + row.len());
+    }
+    let indices = rows.iter().flat_map(|row| row.keys().copied()).collect();
+    let values = rows.iter().flat_map(|row| row.values().copied()).collect();
+    Csr::new((rows.len(), labels), indptr, indices, values)
+}
+
+/// The definition: every label scored, sorted by falling score, then by label.
+fn brute_force(rule: &Rule, row: &BTreeMap<u32, f32>, labels: impl Iterator<Item = u32>) -> Vec<Pick> {
+    let score = |label: u32| {
+        let marginal = row.get(&label).copied().unwrap_or(0.0);
+        let (slope, intercept) = (rule.slopes[label as usize], rule.intercepts[label as usize]);
+        let score = f64::from(slope) * f64::from(marginal) + f64::from(intercept);
+        Pick { label, score, marginal }
+    };
+    let mut all: Vec<Pick> = labels.map(score).collect();
+    all.sort_by(|a, b| b.score.partial_cmp(&a.score).unwrap().then(a.label.cmp(&b.label)));
+    all
+}
+
+/// The k best stored labels, then, where there are fewer, the best others.
+fn brute_force_support(rule: &Rule, row: &BTreeMap<u32, f32>, k: usize) -> Vec<Pick> {
+    let others = (0..rule.labels() as u32).filter(|label| !row.contains_key(label));
+    let mut picks = brute_force(rule, row, row.keys().copied());
+    picks.extend(brute_force(rule, row, others));
+    picks.truncate(k);
+    picks
+}
+
+fn select(rule: &Rule, marginals: &Csr, k: usize, candidates: Candidates) -> Vec<Vec<Pick>> {
+    let longest = (0..marginals.rows()).map(|local| row(marginals, local).columns.len()).max().unwrap_or(0);
+    let prepared = Prepared::new(rule, k, candidates, longest);
+    // One selector for all rows, as in a pass: nothing of a row may stay for the next.
+    let mut selector = Selector::default();
+    (0..marginals.rows()).map(|local| selector.select(&prepared, row(marginals, local)).to_vec()).collect()
+}
+
+/// Few different values, so that equal scores abound; zeros of both signs among them.
+fn tied() -> impl Generate<Value = f32> + Clone {
+    prop::sample::select(vec![-2.0f32, -1.0, -0.5, -0.0, 0.0, 0.5, 1.0, 2.0])
+}
+
+fn tied_marginal() -> impl Generate<Value = f32> + Clone {
+    prop::sample::select(vec![0.0f32, 0.25, 0.5, 1.0])
+}
+
+/// A problem: a rule, rows that are short, empty or full, and k up to the number of labels.
+fn problem(
+    coefficient: impl Generate<Value = f32> + Clone + 'static,
+    marginal: impl Generate<Value = f32> + Clone + 'static,
+) -> impl Generate<Value = (Rule, Rows, usize)> {
+    (1usize..24).prop_flat_map(move |labels| {
+        let coefficients = || prop::collection::vec(coefficient.clone(), labels);
+        let row = prop::collection::btree_map(0..labels as u32, marginal.clone(), 0..=labels);
+        let rule =
+            (coefficients(), coefficients()).prop_map(|(slopes, intercepts)| Rule { slopes, intercepts });
+        (rule, prop::collection::vec(row, 1..8), prop_oneof![1..=labels, Just(labels)])
+    })
+}
+
+fn tied_problem() -> impl Generate<Value = (Rule, Rows, usize)> {
+    problem(tied(), tied_marginal())
+}
+
+fn smooth_problem() -> impl Generate<Value = (Rule, Rows, usize)> {
+    problem(-1.0f32..1.0, 0.0f32..=1.0)
+}
+
+fn config(cases: u32) -> ProptestConfig {
+    ProptestConfig { cases, failure_persistence: None, ..Default::default() }
+}
+
+proptest! {
+    #![proptest_config(config(600))]
+
+    #[test]
+    fn the_best_k_of_all_labels_are_found(
+        (rule, rows, k) in prop_oneof![tied_problem(), smooth_problem()],
+    ) {
+        let labels = rule.labels();
+        let found = select(&rule, &csr(labels, &rows), k, Candidates::All);
+        for (row, found) in rows.iter().zip(found) {
+            let mut wanted = brute_force(&rule, row, 0..labels as u32);
+            wanted.truncate(k);
+            prop_assert_eq!(found, wanted);
+        }
+    }
+
+    #[test]
+    fn support_prefers_stored_labels_and_fills_up_with_others(
+        (rule, rows, k) in prop_oneof![tied_problem(), smooth_problem()],
+    ) {
+        let found = select(&rule, &csr(rule.labels(), &rows), k, Candidates::Support);
+        for (row, found) in rows.iter().zip(found) {
+            prop_assert_eq!(found, brute_force_support(&rule, row, k));
+        }
+    }
+
+    #[test]
+    fn scaling_coefficients_keeps_the_order(
+        slopes in prop::collection::vec(-1.0f32..1.0, 1..20),
+        exponent in -1000i32..1000,
+        marginal in 0.0f32..=1.0,
+    ) {
+        // Coefficients far beyond f32, which a power of two brings back without losing a digit.
+        let scale = f64::from(exponent).exp2();
+        let wide: Vec<f64> = slopes.iter().map(|&slope| f64::from(slope) * scale).collect();
+        let intercepts: Vec<f64> = wide.iter().rev().copied().collect();
+        let rule = Rule::affine(&wide, &intercepts);
+        prop_assert!(rule.slopes.iter().chain(&rule.intercepts).all(|v| v.is_finite() && v.abs() < 2.0));
+        let plain = Rule { slopes: slopes.clone(), intercepts: slopes.iter().rev().copied().collect() };
+        let row: BTreeMap<u32, f32> = (0..slopes.len() as u32).map(|label| (label, marginal)).collect();
+        let order = |rule: &Rule| {
+            brute_force(rule, &row, 0..slopes.len() as u32).iter().map(|pick| pick.label).collect::<Vec<_>>()
+        };
+        prop_assert_eq!(order(&rule), order(&plain));
+    }
+
+    #[test]
+    fn weights_stay_a_distribution_and_weightless_rules_go(
+        shares in prop::collection::vec(prop_oneof![Just(0.0), Just(1.0), 0.0..=1.0], 1..12),
+    ) {
+        // The rule that is told from others by its first slope.
+        let rule = |number: usize| Rule { slopes: vec![number as f32], intercepts: vec![0.0] };
+        let mut mixture = Mixture::single(rule(0), 1, Candidates::All);
+        let mut wanted = vec![1.0];
+        for (at, &share) in shares.iter().enumerate() {
+            mixture.add(rule(at + 1), share);
+            wanted.iter_mut().for_each(|weight| *weight *= 1.0 - share);
+            wanted.push(share);
+        }
+        prop_assert!((mixture.weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        prop_assert_eq!(mixture.weights.len(), mixture.rules.len());
+        let kept: Vec<(f32, f64)> =
+            mixture.rules.iter().map(|rule| rule.slopes[0]).zip(mixture.weights.iter().copied()).collect();
+        let numbered = wanted.iter().enumerate().map(|(at, &weight)| (at as f32, weight));
+        prop_assert_eq!(kept, numbered.filter(|pair| pair.1 > 0.0).collect::<Vec<_>>());
+        let quanta = mixture.quanta();
+        prop_assert_eq!(quanta.iter().sum::<u64>(), WHOLE);
+        for (quantum, weight) in quanta.iter().zip(&mixture.weights) {
+            prop_assert!((*quantum as f64 / WHOLE as f64 - weight).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn madow_draws_k_distinct_labels_whatever_the_chances(
+        labels in 1usize..12,
+        parts in prop::collection::vec((0u64..=1 << 20, any::<u64>()), 1..6),
+        k in 1usize..12,
+        u in 0..WHOLE,
+    ) {
+        // A mixture of rules that each predict some k labels, as a row sees it.
+        let k = k.min(labels);
+        let total = parts.iter().map(|part| part.0).sum::<u64>().max(1);
+        let mut left = WHOLE;
+        let mut inclusion = Inclusion::default();
+        for (at, &(weight, order)) in parts.iter().enumerate() {
+            let last = at + 1 == parts.len();
+            let quantum = if last { left } else { (WHOLE / total * weight).min(left) };
+            left -= quantum;
+            let mut shuffled: Vec<u32> = (0..labels as u32).collect();
+            shuffled.sort_by_key(|&label| order.rotate_left(label * 7).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+            shuffled.iter().take(k).for_each(|&label| inclusion.add(label, 0.5, quantum));
+        }
+        let picks = inclusion.draw(u);
+        let mut drawn: Vec<u32> = picks.iter().map(|pick| pick.label).collect();
+        drawn.sort_unstable();
+        drawn.dedup();
+        prop_assert_eq!(drawn.len(), k);
+        prop_assert!(picks.iter().all(|pick| pick.score > 0.0 && pick.score <= 1.0));
+        prop_assert!(picks.is_sorted_by(|a, b| a.score >= b.score));
+    }
+
+    #[test]
+    fn propensities_are_those_of_the_formula(
+        positives in prop::collection::vec(0u64..10_000, 1..20),
+        rows in 1u64..1_000_000,
+        a in 0.1f64..2.0,
+        b in 0.1f64..5.0,
+    ) {
+        let c = ((rows as f64).ln() - 1.0) * (b + 1.0).powf(a);
+        for (&count, found) in positives.iter().zip(propensities(&positives, rows, a, b)) {
+            prop_assert!(found > 0.0 && found <= 1.0);
+            if rows >= 3 {
+                let wanted = 1.0 / (1.0 + c * (-a * (count as f64 + b).ln()).exp());
+                prop_assert!((found - wanted).abs() <= 1e-12 * wanted, "{} {}", found, wanted);
+            }
+        }
+    }
+}
+
+/// A mixture of three rules over six labels, and rows on which they disagree.
+fn mixed() -> (Mixture, Csr) {
+    let rule = |slopes: [f32; 6], intercepts: [f32; 6]| Rule {
+        slopes: slopes.into(),
+        intercepts: intercepts.into(),
+    };
+    let mixture = Mixture {
+        k: 2,
+        candidates: Candidates::All,
+        rules: vec![
+            rule([1.0; 6], [0.0; 6]),
+            rule([-1.0, -1.0, 1.0, 1.0, 2.0, 2.0], [0.5, 0.0, 0.0, 0.0, 0.1, 0.0]),
+            rule([0.0, 4.0, 0.0, 4.0, 0.0, 0.0], [0.0, 0.0, 0.25, 0.0, 0.0, 0.75]),
+        ],
+        weights: vec![0.5, 0.3, 0.2],
+    };
+    let rows: Rows = vec![
+        [(0, 0.9), (1, 0.8), (2, 0.1), (4, 0.3)].into(),
+        [(3, 0.6), (5, 0.2)].into(),
+        BTreeMap::new(),
+        [(0, 0.1), (1, 0.2), (2, 0.3), (3, 0.4), (4, 0.5), (5, 0.6)].into(),
+    ];
+    (mixture, csr(6, &rows))
+}
+
+/// The chance of each label to be predicted for row `local`: the weights of the rules that pick it.
+fn chances(mixture: &Mixture, marginals: &Csr, local: usize) -> Vec<f64> {
+    let mut chances = vec![0.0; marginals.cols()];
+    for (rule, weight) in mixture.rules.iter().zip(&mixture.weights) {
+        for pick in &select(rule, marginals, mixture.k, mixture.candidates)[local] {
+            chances[pick.label as usize] += weight;
+        }
+    }
+    chances
+}
+
+const DRAWS: u32 = 4000;
+
+/// Whether `seen` of [`DRAWS`] is what an event of probability `chance` does: within four deviations.
+#[track_caller]
+fn assert_frequency(seen: u32, chance: f64, what: &str) {
+    let draws = f64::from(DRAWS);
+    let deviation = (draws * chance * (1.0 - chance)).sqrt();
+    let off = (f64::from(seen) - draws * chance).abs();
+    // A chance of 0 or 1, but for rounding, leaves no room at all.
+    assert!(off <= 4.0 * deviation + 1e-6, "{what}: {seen} of {DRAWS}, but the chance is {chance}");
+}
+
+fn frequencies_are_chances(sampling: Sampling) {
+    let (mixture, marginals) = mixed();
+    let mut seen = vec![vec![0u32; marginals.cols()]; marginals.rows()];
+    for draw in 0..DRAWS {
+        // Half of the draws by seed, half by round: both must be independent.
+        let (seed, round) = if draw % 2 == 0 { (u64::from(draw), 0) } else { (7, draw) };
+        let picks = predict(&marginals, 0, &mixture, sampling, seed, round);
+        assert_eq!(picks.len(), marginals.rows() * mixture.k);
+        for (local, picks) in picks.chunks(mixture.k).enumerate() {
+            assert_ne!(picks[0].label, picks[1].label);
+            picks.iter().for_each(|pick| seen[local][pick.label as usize] += 1);
+        }
+    }
+    for (local, seen) in seen.iter().enumerate() {
+        for (label, chance) in chances(&mixture, &marginals, local).into_iter().enumerate() {
+            assert_frequency(seen[label], chance, &format!("{sampling:?}, row {local}, label {label}"));
+        }
+    }
+}
+
+#[test]
+fn madow_gives_every_label_its_chance() {
+    frequencies_are_chances(Sampling::Madow);
+}
+
+#[test]
+fn drawing_rules_gives_every_label_its_chance() {
+    frequencies_are_chances(Sampling::Rule);
+}
+
+#[test]
+fn rules_are_drawn_by_their_weights() {
+    // Rule j predicts label j, so a prediction tells which rule was drawn.
+    let weights = [0.05, 0.6, 0.0625, 0.2875];
+    let rule = |label: usize| {
+        let mut intercepts = vec![0.0; weights.len()];
+        intercepts[label] = 1.0;
+        Rule { slopes: vec![0.0; weights.len()], intercepts }
+    };
+    let rules = (0..weights.len()).map(rule).collect();
+    let mixture = Mixture { k: 1, candidates: Candidates::All, rules, weights: weights.to_vec() };
+    let marginals = csr(weights.len(), &vec![BTreeMap::new(); DRAWS as usize]);
+    for sampling in [Sampling::Rule, Sampling::Madow] {
+        let picks = predict(&marginals, 0, &mixture, sampling, 3, 0);
+        for (label, &weight) in weights.iter().enumerate() {
+            let seen = picks.iter().filter(|pick| pick.label as usize == label).count();
+            assert_frequency(seen as u32, weight, &format!("{sampling:?}, rule {label}"));
+        }
+    }
+}
+
+#[test]
+fn madow_at_the_ends_of_the_line() {
+    // Chances 1, 1/2 and 1/2 for k = 2: whatever u, the certain label and exactly one of the others.
+    for u in [0, 1, WHOLE / 2 - 1, WHOLE / 2, WHOLE / 2 + 1, WHOLE - 1] {
+        let mut inclusion = Inclusion::default();
+        for label in [0, 1] {
+            inclusion.add(label, 0.5, WHOLE / 2);
+        }
+        for label in [0, 2] {
+            inclusion.add(label, 0.5, WHOLE / 2);
+        }
+        let labels: Vec<u32> = inclusion.draw(u).iter().map(|pick| pick.label).collect();
+        assert_eq!(labels.len(), 2, "u = {u}");
+        assert_eq!(labels[0], 0, "the certain label comes first, u = {u}");
+    }
+}
+
+proptest! {
+    #![proptest_config(config(48))]
+
+    #[test]
+    fn predictions_do_not_depend_on_how_rows_are_split(
+        lengths in prop::collection::vec(0usize..6, 4..40),
+        cut in 0.0f64..=1.0,
+        first_row in prop_oneof![Just(0u64), 0u64..1 << 40],
+        seed: u64,
+        round in 0u32..100,
+        madow: bool,
+    ) {
+        let (mixture, _) = mixed();
+        let sampling = if madow { Sampling::Madow } else { Sampling::Rule };
+        let rows: Rows = lengths
+            .iter()
+            .enumerate()
+            .map(|(row, &length)| (0..length as u32).map(|label| (label, ((row + 3 * label as usize) % 8) as f32 / 8.0)).collect())
+            .collect();
+        let cut = (cut * rows.len() as f64) as usize;
+        let part = |range: Range<usize>| {
+            let first = first_row + range.start as u64;
+            predict(&csr(6, &rows[range]), first, &mixture, sampling, seed, round)
+        };
+        prop_assert_eq!([part(0..cut), part(cut..rows.len())].concat(), part(0..rows.len()));
+    }
+}
+
+/// More rows than one thread takes at a time.
+const MANY: usize = 5000;
+
+#[test]
+fn predictions_do_not_depend_on_the_number_of_threads() {
+    let (mixture, _) = mixed();
+    let rows: Rows = (0..MANY).map(|row| [((row % 6) as u32, 0.5)].into()).collect();
+    let marginals = csr(6, &rows);
+    let with = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| predict(&marginals, 0, &mixture, Sampling::Madow, 1, 0))
+    };
+    assert_eq!(with(1), with(3));
+}
+
+#[test]
+fn counts_are_those_of_the_definition() {
+    let rows: Rows = (0..MANY)
+        .map(|row| {
+            (0..(row % 5) as u32).map(|label| (label, ((row + label as usize) % 16) as f32 / 16.0)).collect()
+        })
+        .collect();
+    let truth: Rows = (0..MANY).map(|row| [((row * 7 % 6) as u32, 1.0)].into()).collect();
+    let rule =
+        Rule { slopes: vec![1.0, 0.5, -1.0, 2.0, 1.0, 1.0], intercepts: vec![0.0, 0.1, 0.4, 0.0, 0.0, 0.2] };
+    let mut predicted = vec![0u64; 6];
+    let (mut hits, mut expected, mut positives) = (vec![0u64; 6], vec![0.0; 6], vec![0.0; 6]);
+    for (row, truth) in rows.iter().zip(&truth) {
+        for pick in brute_force(&rule, row, 0..6).iter().take(3) {
+            let label = pick.label as usize;
+            predicted[label] += 1;
+            hits[label] += u64::from(truth.contains_key(&pick.label));
+            expected[label] += f64::from(pick.marginal);
+        }
+        row.iter().for_each(|(&label, &value)| positives[label as usize] += f64::from(value));
+    }
+    let shard =
+        |targets| Shard { rows: 0..MANY as u64, total_rows: MANY as u64, marginals: csr(6, &rows), targets };
+    let labelled = shard(Targets::Labels(csr(6, &truth)));
+    let counts = count(&labelled, &rule, 3, Candidates::All);
+    assert_eq!((counts.predicted.clone(), counts.true_positives), (predicted.clone(), hits));
+    assert_eq!(count_positives(&labelled).iter().sum::<u64>(), MANY as u64);
+    // Sixteenths are exact in fixed point: expected counts to the last digit.
+    let fixed = FixedPoint::for_terms(MANY as u64);
+    let unlabelled = shard(Targets::Expected(fixed));
+    let counts = count(&unlabelled, &rule, 3, Candidates::All);
+    let decoded = |sums: &[u64]| sums.iter().map(|&sum| fixed.decode(sum)).collect::<Vec<_>>();
+    assert_eq!(counts.predicted, predicted);
+    assert_eq!(decoded(&counts.true_positives), expected);
+    assert_eq!(decoded(&count_positives(&unlabelled)), positives);
+}
+
+#[test]
+fn a_label_that_no_row_stores_can_win() {
+    // Where the Python tool of the field differs between dense and sparse matrices.
+    let rule = Rule { slopes: vec![1.0; 4], intercepts: vec![0.0, 0.0, 0.0, 2.0] };
+    let marginals = csr(4, &[[(0, 0.9), (1, 0.8)].into()]);
+    let labels = |candidates| {
+        select(&rule, &marginals, 2, candidates)[0].iter().map(|pick| pick.label).collect::<Vec<_>>()
+    };
+    assert_eq!(labels(Candidates::All), [3, 0]);
+    assert_eq!(labels(Candidates::Support), [0, 1]);
+}
+
+#[test]
+fn all_labels_are_predicted_when_k_is_their_number() {
+    let empty = Row { columns: &[], values: &[] };
+    let prepared = Prepared::new(&Rule::top_k(3), 3, Candidates::Support, 0);
+    let labels: Vec<u32> =
+        Selector::default().select(&prepared, empty).iter().map(|pick| pick.label).collect();
+    assert_eq!(labels, [0, 1, 2]);
+}
+
+#[test]
+#[should_panic(expected = "cannot predict 4 of 3 labels")]
+fn more_labels_than_there_are_is_a_broken_contract() {
+    Prepared::new(&Rule::top_k(3), 4, Candidates::All, 0);
+}
+
+#[test]
+#[should_panic(expected = "must be finite")]
+fn a_rule_of_infinite_coefficients_is_a_broken_contract() {
+    Rule::affine(&[1.0, f64::INFINITY], &[0.0, 0.0]);
+}
+
+const CONSTANTS: Constants = Constants { beta: 0.5, propensity_a: 0.55, propensity_b: 1.5 };
+
+/// The ratios of a rule's coefficients to those of label 0, where scaling no longer matters.
+fn ratios(strategy: Strategy, positives: &[u64], rows: u64) -> Vec<f64> {
+    let rule = baseline(strategy, positives, rows, CONSTANTS);
+    assert!(rule.intercepts.iter().all(|&intercept| intercept == 0.0), "{strategy:?} has no intercepts");
+    rule.slopes.iter().map(|&slope| f64::from(slope) / f64::from(rule.slopes[0])).collect()
+}
+
+#[track_caller]
+fn assert_close(found: &[f64], wanted: &[f64]) {
+    assert_eq!(found.len(), wanted.len());
+    for (a, b) in found.iter().zip(wanted) {
+        assert!((a - b).abs() <= 1e-6 * b.abs().max(1e-3), "{found:?} is not {wanted:?}");
+    }
+}
+
+#[test]
+fn baselines_weigh_labels_as_the_paper_says() {
+    let (positives, rows) = ([50, 5, 1, 0], 100);
+    let close = |strategy, wanted: [f64; 4]| assert_close(&ratios(strategy, &positives, rows), &wanted);
+    close(Strategy::TopK, [1.0; 4]);
+    close(Strategy::PowerLaw, [1.0, 10f64.sqrt(), 50f64.sqrt(), 0.0]);
+    close(Strategy::Log, [1.0, 0.05f64.ln() / 0.5f64.ln(), 0.01f64.ln() / 0.5f64.ln(), 0.0]);
+    close(Strategy::MacroRecall, [1.0, 10.0, 50.0, 0.0]);
+    let inverse: Vec<f64> = propensities(&positives, rows, 0.55, 1.5).iter().map(|p| 1.0 / p).collect();
+    close(Strategy::Propensity, [0, 1, 2, 3].map(|label| inverse[label] / inverse[0]));
+}
+
+#[test]
+fn balanced_accuracy_weighs_hits_and_false_alarms() {
+    // recall / 2 + specificity / 2: eta/(2 pi) - (1 - eta)/(2 (1 - pi)) for each label.
+    let (positives, rows) = ([50, 5, 1], 100);
+    let rule = baseline(Strategy::MacroBalancedAccuracy, &positives, rows, CONSTANTS);
+    let gain = |count: u64, eta: f64| {
+        let prior = count as f64 / rows as f64;
+        0.5 * eta / prior - 0.5 * (1.0 - eta) / (1.0 - prior)
+    };
+    let score =
+        |label: usize, eta: f64| f64::from(rule.slopes[label]) * eta + f64::from(rule.intercepts[label]);
+    let scale = score(0, 1.0) / gain(50, 1.0);
+    for eta in [0.0, 0.3, 1.0] {
+        let found: Vec<f64> = (0..3).map(|label| score(label, eta)).collect();
+        let wanted: Vec<f64> = positives.iter().map(|&count| scale * gain(count, eta)).collect();
+        assert_close(&found, &wanted);
+    }
+}
+
+#[test]
+fn baselines_are_finite_for_labels_that_are_never_or_always_there() {
+    let strategies = [
+        Strategy::TopK,
+        Strategy::PowerLaw,
+        Strategy::Log,
+        Strategy::Propensity,
+        Strategy::MacroRecall,
+        Strategy::MacroBalancedAccuracy,
+    ];
+    for strategy in strategies {
+        for rows in [1, 2, 100] {
+            let rule = baseline(strategy, &[0, rows, 1], rows, CONSTANTS);
+            let all = rule.slopes.iter().chain(&rule.intercepts);
+            assert!(all.clone().all(|value| value.is_finite()), "{strategy:?} {rule:?}");
+        }
+    }
+}
+
+#[test]
+fn propensities_are_those_python_computes() {
+    // 1 / (1 + C * exp(-A * log(n + B))), C = (log(N) - 1) * (B + 1)**A, for N = 15539.
+    let found = propensities(&[1, 100], 15_539, 0.55, 1.5);
+    assert_close(&found, &[0.103_615_043_147_253_74, 0.469_882_753_235_536_5]);
+}

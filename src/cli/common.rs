@@ -71,6 +71,17 @@ pub(super) fn start_threads(asked: Option<usize>) -> Result<usize> {
     Ok(threads)
 }
 
+/// Lets tests see what becomes of a job when one rank alone panics or fails. Not in release builds.
+#[cfg(debug_assertions)]
+pub(super) fn fail_as_tests_ask(world: &World) -> Result<()> {
+    let asked = |name: &str| std::env::var(name).is_ok_and(|rank| rank == world.rank().to_string());
+    assert!(!asked("MACROK_TEST_PANIC"), "a test asked rank {} to panic", world.rank());
+    if asked("MACROK_TEST_FAIL") {
+        return usage(format!("a test asked rank {} to fail", world.rank()));
+    }
+    Ok(())
+}
+
 /// What the scheduler gives a task, or this rank's share of what the affinity mask allows.
 fn default_threads() -> usize {
     let number = |name: &str| {

@@ -116,6 +116,7 @@ impl Typed {
             },
             options: Options {
                 k,
+                epsilon: self.epsilon,
                 candidates: self.candidates,
                 step: self.step,
                 max_iterations: self.max_iters,
@@ -159,15 +160,22 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     warn(context, &objective, &population);
     console.line("iteration       utility         gain       step          gap      time");
     let mut before = None;
-    let fit =
-        frank_wolfe(world, &shard, &population, &objective, start, options, |number, initial, done| {
+    let fit = frank_wolfe(
+        world,
+        &shard,
+        &population,
+        &ready.metric,
+        start,
+        &Options { epsilon, ..*options },
+        |number, initial, done| {
             let previous = *before.get_or_insert_with(|| {
                 console.line(format_args!("{:>9}  {:>12.8}", 0, initial));
                 initial
             });
             console.line(iteration_line(number, previous, done));
             before = Some(done.utility);
-        })?;
+        },
+    )?;
     phases.end("fit");
 
     let file = fit.as_ref().map(|fit| to_classifier_file(&ready, fit, &population));

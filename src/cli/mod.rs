@@ -82,6 +82,8 @@ pub fn parse(world: &World) -> std::result::Result<Ready, ExitCode> {
 /// Runs the command. Collective; an error that all ranks know is `Error::Agreed`.
 pub fn run(world: &World, Ready(typed): Ready) -> Result<()> {
     common::start_log(world, typed.verbose, typed.log_format);
+    #[cfg(debug_assertions)]
+    common::fail_as_tests_ask(world)?;
     let threads = world.agree(common::start_threads(typed.threads))?;
     let context = common::Context::new(world, typed.json.as_deref(), typed.force, threads)?;
     match typed.command {

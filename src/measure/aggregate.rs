@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::blocks::{LANES, View, lanes, map_blocks};
-use super::formula::{Kind, Node};
+use super::formula::{Expr, Kind, Node, lower};
 use super::number::{Dual, Number};
 
 /// An aggregation with its binary formula bound.
@@ -11,6 +11,9 @@ use super::number::{Dual, Number};
 pub(super) struct Aggregate {
     pub kind: Kind,
     pub body: Node,
+    /// `body` before it was bound.
+    pub formula: Expr,
+    pub budget: f64,
     pub epsilon: f64,
 }
 
@@ -92,10 +95,13 @@ impl Aggregate {
         }
     }
 
+    /// The cells are means over labels, so that they sum to 1; epsilon is one for the *sums*, as in the
+    /// field's reference implementation, and so the m-th part of it goes with the means.
     fn micro(&self, means: [f64; 4], labels: f64) -> Aggregated {
+        let body = lower(&self.formula, self.budget, self.epsilon / labels);
         let cells: [Dual<4>; 4] = std::array::from_fn(|i| Dual::variable(means[i], i));
-        let partials = self.body.scalar(&cells).partials.map(|partial| partial / labels);
-        Aggregated { value: self.body.scalar(&means), sensitivity: Sensitivity::Shared(partials) }
+        let partials = body.scalar(&cells).partials.map(|partial| partial / labels);
+        Aggregated { value: body.scalar(&means), sensitivity: Sensitivity::Shared(partials) }
     }
 
     fn statistic(&self, view: View, block: Range<usize>) -> Statistic {

@@ -32,7 +32,13 @@ impl Metric {
             text: self.text.clone(),
             budget: k,
             aggregates: aggregations
-                .map(|a| Aggregate { kind: a.kind, body: bound(&a.body), epsilon })
+                .map(|a| Aggregate {
+                    kind: a.kind,
+                    body: bound(&a.body),
+                    formula: a.body.clone(),
+                    budget: k as f64,
+                    epsilon,
+                })
                 .collect(),
             outer: bound(&self.formula.outer),
         }

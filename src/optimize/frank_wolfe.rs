@@ -7,7 +7,7 @@ use super::seconds::{Seconds, timed};
 use super::step::{Step, StepRule, best_step};
 use crate::classifier::{Candidates, Mixture, Rule, count, count_positives};
 use crate::error::Result;
-use crate::measure::{Objective, Population, Tensor};
+use crate::measure::{Metric, Objective, Population, Tensor};
 use crate::shard::Shard;
 use crate::store::Iteration;
 use crate::world::World;
@@ -15,6 +15,7 @@ use crate::world::World;
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     pub k: usize,
+    pub epsilon: f64,
     pub candidates: Candidates,
     pub step: StepRule,
     pub max_iterations: usize,
@@ -59,6 +60,8 @@ pub struct Fit {
     pub stopped: Stop,
     /// Gap of the last rule looked at.
     pub gap: f64,
+    /// Passes over the rows, the initial classifier's not counted.
+    pub passes: usize,
     pub seconds: Seconds,
 }
 
@@ -69,23 +72,30 @@ pub fn population(world: &World, shard: &Shard) -> Population {
     Population { rows: shard.total_rows, unit: shard.unit(), positives }
 }
 
-/// Runs Algorithm 1 on all ranks. `observe` sees every finished iteration
-/// (its number, the initial utility, what was done), on rank 0.
+/// When no step towards the best rule of the exact gradient helps, gradients of smoothed metrics are
+/// asked: the metric with this many imaginary instances in every denominator.
+///
+/// Quotients such as precision have gradients of size 1 / epsilon at labels that are hardly ever
+/// predicted. A rule that follows those may gain nothing, although other labels could gain: the fit
+/// would stall. A smoothed gradient weighs labels more evenly. Steps are always judged by the metric
+/// itself, so a smoothed direction can only help.
+const SMOOTHED: [f64; 4] = [0.1, 1.0, 10.0, 100.0];
+
+/// Runs Algorithm 1 on all ranks. `observe` sees every finished iteration (its number, the initial
+/// utility, what was done), on rank 0.
 pub fn frank_wolfe(
     world: &World,
     shard: &Shard,
     population: &Population,
-    objective: &Objective,
+    metric: &Metric,
     initial: Initial,
     options: &Options,
     mut observe: impl FnMut(usize, f64, &Iteration),
 ) -> Result<Option<Fit>> {
+    let objective = metric.bind(options.k, options.epsilon);
     let mut oracle = Oracle { world, shard, population, options, seconds: Seconds::default() };
     let mixture = initial.mixture(population, options.k, options.candidates);
-    let parts: Vec<Tensor> = mixture.rules.iter().map(|rule| oracle.tensor(rule)).collect();
-    let weighted: Vec<(f64, &Tensor)> = mixture.weights.iter().copied().zip(&parts).collect();
-    let mut current = Tensor::scaled_sum(&weighted);
-    drop(parts);
+    let mut current = oracle.mixed(&mixture);
     let initial_utility = objective.value(&current);
     let mut fit = Fit {
         mixture,
@@ -94,41 +104,68 @@ pub fn frank_wolfe(
         trajectory: Vec::new(),
         stopped: Stop::Iterations,
         gap: f64::INFINITY,
+        passes: 0,
         seconds: Seconds::default(),
     };
-    for iteration in 1..=options.max_iterations {
+    // 0 is the metric's own gradient, then the smoothed ones; the own one again after every step.
+    let mut direction = 0;
+    let mut own_verdict = None;
+    while fit.trajectory.len() < options.max_iterations {
         let start = Instant::now();
         // Only rank 0 thinks; the others wait for the rule, count their rows, wait for the verdict.
         let mut gradient = None;
         world.on_root(|| {
-            let seconds = &mut oracle.seconds.gradient;
-            gradient = Some(timed(seconds, || objective.gradient(&current))?);
+            let epsilon = match direction {
+                0 => options.epsilon,
+                smoothed => SMOOTHED[smoothed - 1] / population.rows as f64,
+            };
+            let smooth = metric.bind(options.k, epsilon);
+            gradient = Some(timed(&mut oracle.seconds.gradient, || smooth.gradient(&current))?);
             Ok(())
         })?;
-        let rule = oracle.share(gradient.as_ref().map(|g| Rule::affine(&g.slopes, &g.intercepts)));
+        let rule = gradient.as_ref().map(|gradient| {
+            Rule::affine(&gradient.slopes, &gradient.intercepts).order_unseen(&population.positives)
+        });
+        let rule = oracle.share(rule);
         let next = oracle.tensor(&rule);
-        let mut stop = None;
+        fit.passes += 1;
+        let mut outcome = Outcome::Stepped;
         if let Some(gradient) = gradient {
-            fit.gap = gradient.directional(&current, &next);
+            if direction == 0 {
+                fit.gap = gradient.directional(&current, &next);
+            }
             let step = timed(&mut oracle.seconds.search, || {
-                choose(objective, &current, &next, iteration, options.step)
+                choose(&objective, &current, &next, fit.trajectory.len() + 1, options.step)
             });
-            stop = verdict(step, fit.utility, fit.gap, options);
+            let verdict = verdict(step, fit.utility, fit.gap, options);
             // The rule of a step that is too small, or that gains nothing, is not taken.
-            if step.size >= options.tolerance && !(stop.is_some() && step.value <= fit.utility) {
+            let taken = match options.step {
+                StepRule::Classic => verdict.is_none(),
+                StepRule::Search => step.size >= options.tolerance && step.value > fit.utility,
+            };
+            if taken {
                 current.mix(&next, step.size);
                 fit.mixture.add(rule, step.size);
                 fit.utility = step.value;
                 let seconds = start.elapsed().as_secs_f64();
                 let done = Iteration { utility: step.value, step: step.size, gap: fit.gap, seconds };
-                observe(iteration, initial_utility, &done);
                 fit.trajectory.push(done);
+                observe(fit.trajectory.len(), initial_utility, &done);
             }
+            outcome = match verdict {
+                None => Outcome::Stepped,
+                // Where the rule changes nothing at all, no other one will be better.
+                Some(stop) if options.step == StepRule::Classic || fit.gap == 0.0 => Outcome::Stopped(stop),
+                Some(stop) => Outcome::Stalled(*own_verdict.get_or_insert(stop)),
+            };
         }
-        stop = oracle.share_stop(stop);
-        if let Some(stop) = stop {
-            fit.stopped = stop;
-            break;
+        match oracle.share_outcome(outcome) {
+            Outcome::Stepped => (direction, own_verdict) = (0, None),
+            Outcome::Stalled(_) if direction < SMOOTHED.len() => direction += 1,
+            Outcome::Stalled(stop) | Outcome::Stopped(stop) => {
+                fit.stopped = stop;
+                break;
+            }
         }
     }
     oracle.seconds.slowest(world);
@@ -158,6 +195,16 @@ fn verdict(step: Step, utility: f64, gap: f64, options: &Options) -> Option<Stop
         StepRule::Search if step.size < options.tolerance => Some(Stop::Step),
         StepRule::Search => (step.value - utility < options.min_gain).then_some(Stop::Gain),
     }
+}
+
+/// What came of one rule.
+#[derive(Clone, Copy)]
+enum Outcome {
+    /// A step worth taking, and on it goes.
+    Stepped,
+    /// No step worth going on after; another direction may have one.
+    Stalled(Stop),
+    Stopped(Stop),
 }
 
 /// The linear problem's solution and its confusion tensor, over all ranks.
@@ -191,11 +238,27 @@ impl Oracle<'_> {
         rule
     }
 
-    /// Rank 0's verdict on every rank.
-    fn share_stop(&mut self, stop: Option<Stop>) -> Option<Stop> {
-        let position = |stop| Stop::ALL.iter().position(|&other| other == stop);
-        let mut code = vec![stop.and_then(position).map_or(0, |at| at as u64 + 1)];
-        self.world.broadcast(&mut code);
-        code[0].checked_sub(1).map(|at| Stop::ALL[at as usize])
+    /// The tensor of a mixture: that of its rules, weighted.
+    fn mixed(&mut self, mixture: &Mixture) -> Tensor {
+        let parts: Vec<Tensor> = mixture.rules.iter().map(|rule| self.tensor(rule)).collect();
+        let weighted: Vec<(f64, &Tensor)> = mixture.weights.iter().copied().zip(&parts).collect();
+        Tensor::scaled_sum(&weighted)
+    }
+
+    /// Rank 0's outcome on every rank.
+    fn share_outcome(&mut self, outcome: Outcome) -> Outcome {
+        let position = |stop| Stop::ALL.iter().position(|&other| other == stop).unwrap_or(0) as u64;
+        let mut code = match outcome {
+            Outcome::Stepped => vec![0, 0],
+            Outcome::Stalled(stop) => vec![1, position(stop)],
+            Outcome::Stopped(stop) => vec![2, position(stop)],
+        };
+        timed(&mut self.seconds.reduce, || self.world.broadcast(&mut code));
+        let stop = Stop::ALL[code[1] as usize];
+        match code[0] {
+            0 => Outcome::Stepped,
+            1 => Outcome::Stalled(stop),
+            _ => Outcome::Stopped(stop),
+        }
     }
 }

@@ -19,7 +19,7 @@ pub use catalogue::catalogue_help;
 pub(super) use catalogue::{BINARY, EXAMPLES, Entry, WHOLE};
 pub use error::{Fault, FormulaError};
 pub(super) use node::{Node, lower};
-pub(super) use syntax::{Formula, Kind};
+pub(super) use syntax::{Expr, Formula, Kind};
 
 /// Reads a formula.
 pub(super) fn parse(text: &str) -> Result<Formula, FormulaError> {
