@@ -7,6 +7,8 @@
 //! `cli -> {report, optimize, evaluate, synth, import} -> {classifier, measure} -> shard -> store`,
 //! with [`world`] (who computes together) and [`random`] beside them.
 
+#![warn(clippy::unwrap_used)]
+
 pub mod classifier;
 pub mod cli;
 pub mod error;

@@ -129,6 +129,11 @@ proptest! {
         let rule = Rule::affine(&wide, &intercepts);
         prop_assert!(rule.slopes.iter().chain(&rule.intercepts).all(|v| v.is_finite() && v.abs() < 2.0));
         let plain = Rule { slopes: slopes.clone(), intercepts: slopes.iter().rev().copied().collect() };
+        if let Some(at) = slopes.iter().position(|&slope| slope != 0.0) {
+            let factor = rule.slopes[at] / slopes[at];
+            prop_assert_eq!(factor.to_bits() << 9, 0, "{} is no power of two", factor);
+            prop_assert!(rule.slopes.iter().zip(&slopes).all(|(&scaled, &slope)| scaled == slope * factor));
+        }
         let row: BTreeMap<u32, f32> = (0..slopes.len() as u32).map(|label| (label, marginal)).collect();
         let order = |rule: &Rule| {
             brute_force(rule, &row, 0..slopes.len() as u32).iter().map(|pick| pick.label).collect::<Vec<_>>()

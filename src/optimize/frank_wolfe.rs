@@ -79,7 +79,7 @@ pub fn population(world: &World, shard: &Shard) -> Population {
 /// predicted. A rule that follows those may gain nothing, although other labels could gain: the fit
 /// would stall. A smoothed gradient weighs labels more evenly. Steps are always judged by the metric
 /// itself, so a smoothed direction can only help.
-const SMOOTHED: [f64; 4] = [0.1, 1.0, 10.0, 100.0];
+const SMOOTHED: [f64; 2] = [1.0, 30.0];
 
 /// Runs Algorithm 1 on all ranks. `observe` sees every finished iteration (its number, the initial
 /// utility, what was done), on rank 0.

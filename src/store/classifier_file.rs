@@ -73,7 +73,7 @@ impl ClassifierFile {
             )));
         }
         let total: f64 = weights.iter().sum();
-        if weights.iter().any(|&w| !(w >= 0.0)) || (total - 1.0).abs() > 1e-6 {
+        if weights.iter().any(|&w| w.is_nan() || w < 0.0) || (total - 1.0).abs() > 1e-6 {
             return Err(wrong(format!("weights must be at least 0 and sum to 1, but sum to {total}")));
         }
         if slopes.iter().chain(&intercepts).any(|v| !v.is_finite()) {

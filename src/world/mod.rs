@@ -188,7 +188,10 @@ impl World {
         let many = self.size() > 1;
         std::panic::set_hook(Box::new(move |panic| {
             let place = panic.location().map(|at| format!(" at {}:{}", at.file(), at.line()));
-            let what = panic.payload_as_str().unwrap_or("a panic without a message");
+            let payload = panic.payload();
+            let text = payload.downcast_ref::<&str>().copied();
+            let what = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+            let what = what.unwrap_or("a panic without a message");
             let who = if many { format!(" on rank {rank}") } else { String::new() };
             eprintln!(
                 "macrok: internal error{who}{}: {what}; this is a defect of macrok, please report it",

@@ -1,0 +1,139 @@
+//! Fits on real data against the results of the Python tool (xcolumns), which are beside the data.
+//! `../shared/data/README.md` says how they were made. Elsewhere these tests are skipped, visibly.
+
+use std::path::PathBuf;
+
+use macrok::classifier::{Candidates, Sampling};
+use macrok::evaluate::{Propensities, repeated, score, summarise};
+use macrok::measure::{Metric, Population};
+use macrok::optimize::{Fit, Initial, Options, StepRule, frank_wolfe, population};
+use macrok::shard::{LoadOptions, Shard, load_shard};
+use macrok::store::{Location, Role};
+use macrok::world::World;
+
+fn data(path: &str) -> Option<PathBuf> {
+    let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data")).join(path);
+    if path.exists() {
+        return Some(path);
+    }
+    eprintln!("SKIPPED: {} is not there", path.display());
+    None
+}
+
+fn load(path: PathBuf) -> (Shard, Population) {
+    let text = path.display().to_string();
+    let world = World::alone();
+    let options = LoadOptions {
+        marginals: Location::parse(&text, Role::Marginals),
+        labels: Some(Location::parse(&text, Role::Labels)),
+        clamp: false,
+    };
+    let shard = load_shard(&world, &options).unwrap();
+    let population = population(&world, &shard);
+    (shard, population)
+}
+
+fn fit(shard: &Shard, population: &Population, metric: &str, k: usize, candidates: Candidates) -> Fit {
+    let options = Options {
+        k,
+        epsilon: 1e-9,
+        candidates,
+        step: StepRule::Search,
+        max_iterations: 50,
+        tolerance: 1e-3,
+        min_gain: 1e-6,
+    };
+    let metric = Metric::parse(metric).unwrap();
+    frank_wolfe(&World::alone(), shard, population, &metric, Initial::TopK, &options, |_, _, _| ())
+        .unwrap()
+        .unwrap()
+}
+
+/// Every metric and k of a data set: training utility at least the Python tool's, up to 1e-6.
+fn at_least_the_python_tool(part: &str, results: &str, expected_fits: usize) {
+    let (Some(part), Some(results)) = (data(part), data(results)) else { return };
+    let results: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(results).unwrap()).unwrap();
+    let (shard, population) = load(part);
+    let fits = results["fit"].as_object().unwrap();
+    assert_eq!(fits.len(), expected_fits);
+    let mut worse = Vec::new();
+    for (name, theirs) in fits {
+        let (metric, k) = name.split_once('@').unwrap();
+        let ours = fit(&shard, &population, metric, k.parse().unwrap(), Candidates::Support).utility;
+        let theirs = theirs["utility"].as_f64().unwrap();
+        if ours < theirs * (1.0 - 1e-6) {
+            worse.push(format!("{name}: {ours} against {theirs}"));
+        }
+    }
+    assert!(worse.is_empty(), "worse than the Python tool: {worse:#?}");
+}
+
+#[test]
+fn bibtex_utilities_are_at_least_the_python_tools() {
+    at_least_the_python_tool("bibtex/train.h5", "bibtex/xcolumns.json", 32);
+}
+
+#[test]
+fn delicious_utilities_are_at_least_the_python_tools() {
+    at_least_the_python_tool("delicious/train.h5", "delicious/xcolumns.json", 32);
+}
+
+#[test]
+fn eurlex_dev_utilities_are_at_least_the_python_tools() {
+    at_least_the_python_tool("eurlex57k/dev.h5", "eurlex57k/xcolumns-dev.json", 32);
+}
+
+#[test]
+fn eurlex_train_utilities_are_at_least_the_python_tools() {
+    at_least_the_python_tool("eurlex57k/train.h5", "eurlex57k/xcolumns.json", 32);
+}
+
+/// 1,756 labels have no positive row in dev. In the Python tool they have slope 1 / epsilon and
+/// swallow the budget: it stops at top-k, with 0.2286 on dev and 0.2193 on test.
+#[test]
+fn labels_without_a_positive_do_not_stall_the_fit() {
+    let (Some(dev), Some(test)) = (data("eurlex57k/dev.h5"), data("eurlex57k/test.h5")) else { return };
+    let (shard, population) = load(dev);
+    let fit = fit(&shard, &population, "macro-f1", 5, Candidates::All);
+    assert!(population.positives.iter().filter(|&&positives| positives == 0).count() > 1000);
+    assert!(fit.utility > 0.27, "dev macro-F1 {}", fit.utility);
+    let (test, _) = load(test);
+    let world = World::alone();
+    let propensities = Propensities::new(&population.positives, population.rows, 0.55, 1.5);
+    let tallies = repeated(&world, &test, &fit.mixture, Sampling::Rule, (0, 10), &propensities, |_| ());
+    let scores: Vec<_> = tallies.iter().map(|tally| score(&[(1.0, tally)], 1e-9).unwrap()).collect();
+    let summary = summarise(&scores);
+    let found = summary.iter().find(|(name, _)| name == "macro-f1").unwrap();
+    assert!(found.1.mean > 0.2193, "test macro-F1 {}", found.1.mean);
+}
+
+/// The utility that is reported is that of the mixture that is returned, and the trajectory ends there.
+#[test]
+fn reported_utility_is_that_of_the_returned_mixture() {
+    let Some(path) = data("bibtex/train.h5") else { return };
+    let (shard, population) = load(path);
+    for metric in ["macro-precision", "macro-f1", "macro-gmean"] {
+        let fit = fit(&shard, &population, metric, 3, Candidates::All);
+        let objective = Metric::parse(metric).unwrap().bind(3, 1e-9);
+        let again = mixture_value(&shard, &population, &fit, |tensor| objective.value(tensor));
+        assert!((again - fit.utility).abs() < 1e-12, "{metric}: {again} against {}", fit.utility);
+        assert_eq!(fit.trajectory.last().unwrap().utility, fit.utility);
+        assert!((fit.mixture.weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+    }
+}
+
+fn mixture_value(
+    shard: &Shard,
+    population: &Population,
+    fit: &Fit,
+    value: impl Fn(&macrok::measure::Tensor) -> f64,
+) -> f64 {
+    let mixture = &fit.mixture;
+    let count = |rule| macrok::classifier::count(shard, rule, mixture.k, mixture.candidates);
+    let parts: Vec<macrok::measure::Tensor> =
+        mixture.rules.iter().map(|rule| macrok::measure::Tensor::new(&count(rule), population)).collect();
+    let weighted: Vec<(f64, &macrok::measure::Tensor)> =
+        mixture.weights.iter().copied().zip(&parts).collect();
+    value(&macrok::measure::Tensor::scaled_sum(&weighted))
+}
