@@ -178,18 +178,20 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     )?;
     phases.end("fit");
 
-    let file = fit.as_ref().map(|fit| to_classifier_file(&ready, fit, &population));
+    // Rank 0 has the file; the others take part in writing it.
+    let file = fit.as_ref().map(|fit| to_classifier_file(&ready, fit, &population)).unwrap_or_default();
     if let Some(fit) = &fit {
         if fit.trajectory.is_empty() {
             console.line(format_args!("{:>9}  {:>12.8}", 0, fit.utility));
         }
         console.line(format_args!(
-            "stopped after {} iterations: {}",
+            "stopped after {} step{}: {}",
             fit.trajectory.len(),
+            if fit.trajectory.len() == 1 { "" } else { "s" },
             fit.stopped.explain()
         ));
     }
-    write(context, &ready, file)?;
+    file.write(world, &ready.out, context.overwrite)?;
     phases.end("write");
     phases.slowest(world);
     if let Some(fit) = &fit {
@@ -286,24 +288,6 @@ fn to_classifier_file(ready: &Ready<'_>, fit: &Fit, population: &Population) -> 
         rows: population.rows,
         ..to_file(&fit.mixture, ready.metric.text(), ready.typed.seed)
     }
-}
-
-/// Rank 0 has the file; the others take part in writing it.
-fn write(context: &Context<'_>, ready: &Ready<'_>, file: Option<ClassifierFile>) -> Result<()> {
-    let file = file.unwrap_or_else(|| ClassifierFile {
-        k: 0,
-        labels: 0,
-        slopes: Vec::new(),
-        intercepts: Vec::new(),
-        weights: Vec::new(),
-        metric: String::new(),
-        seed: 0,
-        candidates: String::new(),
-        trajectory: Vec::new(),
-        positives: Vec::new(),
-        rows: 0,
-    });
-    file.write(context.world, &ready.out, context.overwrite)
 }
 
 fn facts(

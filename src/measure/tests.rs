@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use twofloat::TwoFloat;
 
 use super::aggregate::Aggregate;
-use super::formula::{BINARY, EXAMPLES, Kind, WHOLE};
+use super::formula::{BINARY, EXAMPLES, Kind, WHOLE, lower};
 use super::number::{Dual, Number};
 use super::*;
 
@@ -122,7 +122,9 @@ fn by_definition<T: Number>(objective: &Objective, cells: &[[T; 4]]) -> T {
             }
             Kind::Micro => {
                 let mean = |i: usize| sum(&mut cells.iter().map(|cells| cells[i])).div(constant(count), 0.0);
-                a.body.scalar(&[mean(0), mean(1), mean(2), mean(3)])
+                // Epsilon is one for sums over labels, and these are means.
+                let body = lower(&a.formula, a.budget, a.epsilon / count);
+                body.scalar(&[mean(0), mean(1), mean(2), mean(3)])
             }
         }
     };

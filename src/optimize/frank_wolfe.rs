@@ -3,11 +3,12 @@
 use std::time::Instant;
 
 use super::initial::Initial;
+use super::oracle::Oracle;
 use super::seconds::{Seconds, timed};
 use super::step::{Step, StepRule, best_step};
-use crate::classifier::{Candidates, Mixture, Rule, count, count_positives};
+use crate::classifier::{Candidates, Mixture, Rule, count_positives};
 use crate::error::Result;
-use crate::measure::{Metric, Objective, Population, Tensor};
+use crate::measure::{Gradient, Metric, Objective, Population, Tensor};
 use crate::shard::Shard;
 use crate::store::Iteration;
 use crate::world::World;
@@ -18,6 +19,7 @@ pub struct Options {
     pub epsilon: f64,
     pub candidates: Candidates,
     pub step: StepRule,
+    /// Rules looked at, each one pass over the rows.
     pub max_iterations: usize,
     /// A smaller step ends the search (the paper's epsilon in Algorithm 1).
     pub tolerance: f64,
@@ -36,7 +38,7 @@ pub enum Stop {
 }
 
 impl Stop {
-    const ALL: [Stop; 4] = [Stop::Step, Stop::Gain, Stop::Gap, Stop::Iterations];
+    pub(super) const ALL: [Stop; 4] = [Stop::Step, Stop::Gain, Stop::Gap, Stop::Iterations];
 
     /// For people.
     pub fn explain(self) -> &'static str {
@@ -56,12 +58,11 @@ pub struct Fit {
     /// The utility of exactly that mixture.
     pub utility: f64,
     pub initial_utility: f64,
+    /// Steps taken. There may have been more rules looked at than taken.
     pub trajectory: Vec<Iteration>,
     pub stopped: Stop,
-    /// Gap of the last rule looked at.
+    /// Gap of the last rule of the metric's own gradient.
     pub gap: f64,
-    /// Passes over the rows, the initial classifier's not counted.
-    pub passes: usize,
     pub seconds: Seconds,
 }
 
@@ -81,8 +82,8 @@ pub fn population(world: &World, shard: &Shard) -> Population {
 /// itself, so a smoothed direction can only help.
 const SMOOTHED: [f64; 2] = [1.0, 30.0];
 
-/// Runs Algorithm 1 on all ranks. `observe` sees every finished iteration (its number, the initial
-/// utility, what was done), on rank 0.
+/// Runs Algorithm 1 on all ranks. `observe` sees every step taken (its number, the initial utility,
+/// what was done), on rank 0. Collective.
 pub fn frank_wolfe(
     world: &World,
     shard: &Shard,
@@ -92,114 +93,50 @@ pub fn frank_wolfe(
     options: &Options,
     mut observe: impl FnMut(usize, f64, &Iteration),
 ) -> Result<Option<Fit>> {
-    let objective = metric.bind(options.k, options.epsilon);
-    let mut oracle = Oracle { world, shard, population, options, seconds: Seconds::default() };
+    let mut oracle = Oracle::new(world, shard, population, options.k, options.candidates);
     let mixture = initial.mixture(population, options.k, options.candidates);
-    let mut current = oracle.mixed(&mixture);
-    let initial_utility = objective.value(&current);
-    let mut fit = Fit {
-        mixture,
-        utility: initial_utility,
-        initial_utility,
-        trajectory: Vec::new(),
-        stopped: Stop::Iterations,
-        gap: f64::INFINITY,
-        passes: 0,
-        seconds: Seconds::default(),
-    };
+    let current = oracle.mixed(&mixture);
+    let mut search = Search::new(metric, population, options, mixture, current);
     // 0 is the metric's own gradient, then the smoothed ones; the own one again after every step.
     let mut direction = 0;
-    let mut own_verdict = None;
-    while fit.trajectory.len() < options.max_iterations {
+    for _ in 0..options.max_iterations {
         let start = Instant::now();
-        // Only rank 0 thinks; the others wait for the rule, count their rows, wait for the verdict.
+        // Only rank 0 thinks; the others wait for the rule, count their rows, wait for the outcome.
         let mut gradient = None;
         world.on_root(|| {
-            let epsilon = match direction {
-                0 => options.epsilon,
-                smoothed => SMOOTHED[smoothed - 1] / population.rows as f64,
-            };
-            let smooth = metric.bind(options.k, epsilon);
-            gradient = Some(timed(&mut oracle.seconds.gradient, || smooth.gradient(&current))?);
+            gradient = Some(timed(&mut oracle.seconds.gradient, || search.gradient(direction))?);
             Ok(())
         })?;
-        let rule = gradient.as_ref().map(|gradient| {
-            Rule::affine(&gradient.slopes, &gradient.intercepts).order_unseen(&population.positives)
-        });
-        let rule = oracle.share(rule);
+        let rule = oracle.share(gradient.as_ref().map(|gradient| search.rule(gradient)));
         let next = oracle.tensor(&rule);
-        fit.passes += 1;
-        let mut outcome = Outcome::Stepped;
-        if let Some(gradient) = gradient {
+        let outcome = gradient.map(|gradient| {
             if direction == 0 {
-                fit.gap = gradient.directional(&current, &next);
+                search.fit.gap = gradient.directional(&search.current, &next);
             }
-            let step = timed(&mut oracle.seconds.search, || {
-                choose(&objective, &current, &next, fit.trajectory.len() + 1, options.step)
-            });
-            let verdict = verdict(step, fit.utility, fit.gap, options);
-            // The rule of a step that is too small, or that gains nothing, is not taken.
-            let taken = match options.step {
-                StepRule::Classic => verdict.is_none(),
-                StepRule::Search => step.size >= options.tolerance && step.value > fit.utility,
-            };
-            if taken {
-                current.mix(&next, step.size);
-                fit.mixture.add(rule, step.size);
-                fit.utility = step.value;
-                let seconds = start.elapsed().as_secs_f64();
-                let done = Iteration { utility: step.value, step: step.size, gap: fit.gap, seconds };
-                fit.trajectory.push(done);
-                observe(fit.trajectory.len(), initial_utility, &done);
+            let step = timed(&mut oracle.seconds.search, || search.step(&next));
+            if search.take(rule, &next, step, start) {
+                let taken = &search.fit.trajectory;
+                observe(taken.len(), search.fit.initial_utility, &taken[taken.len() - 1]);
             }
-            outcome = match verdict {
-                None => Outcome::Stepped,
-                // Where the rule changes nothing at all, no other one will be better.
-                Some(stop) if options.step == StepRule::Classic || fit.gap == 0.0 => Outcome::Stopped(stop),
-                Some(stop) => Outcome::Stalled(*own_verdict.get_or_insert(stop)),
-            };
-        }
+            search.outcome(step, direction)
+        });
         match oracle.share_outcome(outcome) {
-            Outcome::Stepped => (direction, own_verdict) = (0, None),
+            Outcome::Stepped => direction = 0,
             Outcome::Stalled(_) if direction < SMOOTHED.len() => direction += 1,
             Outcome::Stalled(stop) | Outcome::Stopped(stop) => {
-                fit.stopped = stop;
+                search.fit.stopped = stop;
                 break;
             }
         }
     }
     oracle.seconds.slowest(world);
-    fit.seconds = oracle.seconds;
-    Ok(world.is_root().then_some(fit))
-}
-
-fn choose(objective: &Objective, current: &Tensor, next: &Tensor, iteration: usize, rule: StepRule) -> Step {
-    match rule {
-        StepRule::Search => best_step(|size| objective.value_between(current, next, size)),
-        StepRule::Classic => {
-            let size = 2.0 / (iteration as f64 + 1.0);
-            Step { size, value: objective.value_between(current, next, size) }
-        }
-    }
-}
-
-/// Whether to stop with this step, and why.
-fn verdict(step: Step, utility: f64, gap: f64, options: &Options) -> Option<Stop> {
-    let small_gap = gap < options.min_gain;
-    match options.step {
-        // A fixed step may lose at first and win later: only the gap says that it has arrived.
-        StepRule::Classic if small_gap => Some(Stop::Gap),
-        StepRule::Classic => (step.size < options.tolerance).then_some(Stop::Step),
-        // The gap is a bound for concave metrics only, so a gain that was found counts for more.
-        StepRule::Search if step.value - utility < options.min_gain && small_gap => Some(Stop::Gap),
-        StepRule::Search if step.size < options.tolerance => Some(Stop::Step),
-        StepRule::Search => (step.value - utility < options.min_gain).then_some(Stop::Gain),
-    }
+    search.fit.seconds = oracle.seconds;
+    Ok(world.is_root().then_some(search.fit))
 }
 
 /// What came of one rule.
-#[derive(Clone, Copy)]
-enum Outcome {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Outcome {
     /// A step worth taking, and on it goes.
     Stepped,
     /// No step worth going on after; another direction may have one.
@@ -207,58 +144,115 @@ enum Outcome {
     Stopped(Stop),
 }
 
-/// The linear problem's solution and its confusion tensor, over all ranks.
-struct Oracle<'a> {
-    world: &'a World,
-    shard: &'a Shard,
+/// Where the search stands.
+struct Search<'a> {
+    metric: &'a Metric,
+    objective: Objective,
     population: &'a Population,
     options: &'a Options,
-    seconds: Seconds,
+    current: Tensor,
+    /// Utility before the last step.
+    before: f64,
+    fit: Fit,
 }
 
-impl Oracle<'_> {
-    /// Algorithm 1, lines 9 and 10.
-    fn tensor(&mut self, rule: &Rule) -> Tensor {
-        let Options { k, candidates, .. } = *self.options;
-        let mut counts = timed(&mut self.seconds.oracle, || count(self.shard, rule, k, candidates));
-        timed(&mut self.seconds.reduce, || {
-            self.world.sum(&mut counts.true_positives);
-            self.world.sum(&mut counts.predicted);
-        });
-        Tensor::new(&counts, self.population)
-    }
-
-    /// Rank 0's rule on every rank.
-    fn share(&mut self, rule: Option<Rule>) -> Rule {
-        let mut rule = rule.unwrap_or_else(|| Rule { slopes: Vec::new(), intercepts: Vec::new() });
-        timed(&mut self.seconds.reduce, || {
-            self.world.broadcast(&mut rule.slopes);
-            self.world.broadcast(&mut rule.intercepts);
-        });
-        rule
-    }
-
-    /// The tensor of a mixture: that of its rules, weighted.
-    fn mixed(&mut self, mixture: &Mixture) -> Tensor {
-        let parts: Vec<Tensor> = mixture.rules.iter().map(|rule| self.tensor(rule)).collect();
-        let weighted: Vec<(f64, &Tensor)> = mixture.weights.iter().copied().zip(&parts).collect();
-        Tensor::scaled_sum(&weighted)
-    }
-
-    /// Rank 0's outcome on every rank.
-    fn share_outcome(&mut self, outcome: Outcome) -> Outcome {
-        let position = |stop| Stop::ALL.iter().position(|&other| other == stop).unwrap_or(0) as u64;
-        let mut code = match outcome {
-            Outcome::Stepped => vec![0, 0],
-            Outcome::Stalled(stop) => vec![1, position(stop)],
-            Outcome::Stopped(stop) => vec![2, position(stop)],
+impl<'a> Search<'a> {
+    fn new(
+        metric: &'a Metric,
+        population: &'a Population,
+        options: &'a Options,
+        mixture: Mixture,
+        current: Tensor,
+    ) -> Self {
+        let objective = metric.bind(options.k, options.epsilon);
+        let utility = objective.value(&current);
+        let fit = Fit {
+            mixture,
+            utility,
+            initial_utility: utility,
+            trajectory: Vec::new(),
+            stopped: Stop::Iterations,
+            gap: f64::INFINITY,
+            seconds: Seconds::default(),
         };
-        timed(&mut self.seconds.reduce, || self.world.broadcast(&mut code));
-        let stop = Stop::ALL[code[1] as usize];
-        match code[0] {
-            0 => Outcome::Stepped,
-            1 => Outcome::Stalled(stop),
-            _ => Outcome::Stopped(stop),
+        Search { metric, objective, population, options, current, before: utility, fit }
+    }
+
+    /// Algorithm 1, line 7.
+    fn gradient(&self, direction: usize) -> Result<Gradient> {
+        Ok(match direction {
+            0 => self.objective.gradient(&self.current)?,
+            smoothed => {
+                let epsilon = SMOOTHED[smoothed - 1] / self.population.rows as f64;
+                self.metric.bind(self.options.k, epsilon).gradient(&self.current)?
+            }
+        })
+    }
+
+    /// Algorithm 1, lines 8 and 9.
+    fn rule(&self, gradient: &Gradient) -> Rule {
+        Rule::affine(&gradient.slopes, &gradient.intercepts).order_unseen(&self.population.positives)
+    }
+
+    /// Algorithm 1, line 11.
+    fn step(&self, next: &Tensor) -> Step {
+        let between = |size| self.objective.value_between(&self.current, next, size);
+        match self.options.step {
+            StepRule::Search => best_step(between),
+            StepRule::Classic => {
+                let size = 2.0 / (self.fit.trajectory.len() as f64 + 2.0);
+                Step { size, value: between(size) }
+            }
         }
+    }
+
+    /// Algorithm 1, lines 12 to 15. A step that is too small or promises nothing is not taken, and
+    /// neither is its rule.
+    fn take(&mut self, rule: Rule, next: &Tensor, step: Step, start: Instant) -> bool {
+        let promising = match self.options.step {
+            StepRule::Search => step.value > self.fit.utility,
+            StepRule::Classic => self.fit.gap >= self.options.min_gain,
+        };
+        self.before = self.fit.utility;
+        if step.size < self.options.tolerance || !promising {
+            return false;
+        }
+        self.current.mix(next, step.size);
+        self.fit.mixture.add(rule, step.size);
+        self.fit.utility = step.value;
+        let seconds = start.elapsed().as_secs_f64();
+        let done = Iteration { utility: step.value, step: step.size, gap: self.fit.gap, seconds };
+        self.fit.trajectory.push(done);
+        true
+    }
+
+    /// Whether to go on after this step, and if not, why.
+    fn outcome(&mut self, step: Step, direction: usize) -> Outcome {
+        let small_gap = self.fit.gap < self.options.min_gain;
+        let small_step = step.size < self.options.tolerance;
+        if self.options.step == StepRule::Classic {
+            // A fixed step may lose at first and win later: only the gap says that it has arrived.
+            return match (small_gap, small_step) {
+                (true, _) => Outcome::Stopped(Stop::Gap),
+                (_, true) => Outcome::Stopped(Stop::Step),
+                _ => Outcome::Stepped,
+            };
+        }
+        let small_gain = step.value - self.before < self.options.min_gain;
+        if !small_step && !small_gain {
+            return Outcome::Stepped;
+        }
+        // Why it stopped is what the metric's own gradient says, not a smoothed one.
+        if direction == 0 {
+            // The gap is a bound for concave metrics only, so a gain that was found counts for more.
+            self.fit.stopped = match (small_gain && small_gap, small_step) {
+                (true, _) => Stop::Gap,
+                (_, true) => Stop::Step,
+                _ => Stop::Gain,
+            };
+        }
+        // Where the best rule changes nothing at all, no other one will.
+        let settled = direction == 0 && self.fit.gap == 0.0;
+        if settled { Outcome::Stopped(self.fit.stopped) } else { Outcome::Stalled(self.fit.stopped) }
     }
 }

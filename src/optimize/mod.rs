@@ -2,6 +2,7 @@
 
 mod frank_wolfe;
 mod initial;
+mod oracle;
 mod seconds;
 mod step;
 

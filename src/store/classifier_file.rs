@@ -24,7 +24,7 @@ pub struct Iteration {
 }
 
 /// Everything a classifier file holds. `slopes` and `intercepts` are rules x labels, row by row.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClassifierFile {
     pub k: u64,
     pub labels: u64,

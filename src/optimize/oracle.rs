@@ -1,0 +1,75 @@
+//! Rules and their confusion tensors over all ranks.
+
+use super::frank_wolfe::{Outcome, Stop};
+use super::seconds::{Seconds, timed};
+use crate::classifier::{Candidates, Mixture, Rule, count};
+use crate::measure::{Population, Tensor};
+use crate::shard::Shard;
+use crate::world::World;
+
+/// The linear problem's solution and its confusion tensor, over all ranks.
+pub(super) struct Oracle<'a> {
+    world: &'a World,
+    shard: &'a Shard,
+    population: &'a Population,
+    k: usize,
+    candidates: Candidates,
+    pub seconds: Seconds,
+}
+
+impl<'a> Oracle<'a> {
+    pub fn new(
+        world: &'a World,
+        shard: &'a Shard,
+        population: &'a Population,
+        k: usize,
+        candidates: Candidates,
+    ) -> Self {
+        Oracle { world, shard, population, k, candidates, seconds: Seconds::default() }
+    }
+
+    /// Algorithm 1, lines 9 and 10.
+    pub fn tensor(&mut self, rule: &Rule) -> Tensor {
+        let Oracle { k, candidates, .. } = *self;
+        let mut counts = timed(&mut self.seconds.oracle, || count(self.shard, rule, k, candidates));
+        timed(&mut self.seconds.reduce, || {
+            self.world.sum(&mut counts.true_positives);
+            self.world.sum(&mut counts.predicted);
+        });
+        Tensor::new(&counts, self.population)
+    }
+
+    /// Rank 0's rule on every rank.
+    pub fn share(&mut self, rule: Option<Rule>) -> Rule {
+        let mut rule = rule.unwrap_or_else(|| Rule { slopes: Vec::new(), intercepts: Vec::new() });
+        timed(&mut self.seconds.reduce, || {
+            self.world.broadcast(&mut rule.slopes);
+            self.world.broadcast(&mut rule.intercepts);
+        });
+        rule
+    }
+
+    /// The tensor of a mixture: that of its rules, weighted.
+    pub fn mixed(&mut self, mixture: &Mixture) -> Tensor {
+        let parts: Vec<Tensor> = mixture.rules.iter().map(|rule| self.tensor(rule)).collect();
+        let weighted: Vec<(f64, &Tensor)> = mixture.weights.iter().copied().zip(&parts).collect();
+        Tensor::scaled_sum(&weighted)
+    }
+
+    /// Rank 0's outcome on every rank.
+    pub fn share_outcome(&mut self, outcome: Option<Outcome>) -> Outcome {
+        let position = |stop| Stop::ALL.iter().position(|&other| other == stop).unwrap_or(0) as u64;
+        let mut code = match outcome {
+            None | Some(Outcome::Stepped) => vec![0, 0],
+            Some(Outcome::Stalled(stop)) => vec![1, position(stop)],
+            Some(Outcome::Stopped(stop)) => vec![2, position(stop)],
+        };
+        timed(&mut self.seconds.reduce, || self.world.broadcast(&mut code));
+        let stop = Stop::ALL[code[1] as usize];
+        match code[0] {
+            0 => Outcome::Stepped,
+            1 => Outcome::Stalled(stop),
+            _ => Outcome::Stopped(stop),
+        }
+    }
+}
