@@ -18,6 +18,7 @@ impl Status {
         self as i32
     }
 
+    #[cfg(feature = "mpi")]
     fn from_code(code: u64) -> Status {
         if code == 2 { Status::BadInput } else { Status::Failure }
     }
@@ -55,6 +56,7 @@ impl Error {
         }
     }
 
+    #[cfg(feature = "mpi")]
     pub(crate) fn agreed(message: Vec<u8>, code: u64) -> Error {
         Error::Agreed {
             message: String::from_utf8_lossy(&message).into_owned(),

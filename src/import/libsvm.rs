@@ -22,7 +22,7 @@ pub(super) fn read(source: &Source, zero_based: Option<bool>) -> Result<Part, Im
                 "feature 0 occurs, so features are read as zero-based".to_owned()
             } else {
                 "feature 0 never occurs, so features are read as one-based; \
-                 pass --zero-based if they are not"
+                 pass --zero-based true if they are not"
                     .to_owned()
             });
             !from_zero

@@ -28,7 +28,7 @@ pub enum TextProblem {
     FeatureIndex { index: String, found: String },
     #[error("feature {feature} is out of range; the header allows {}", range(*features))]
     FeatureOutOfRange { feature: u32, features: usize },
-    #[error("feature 0 occurs, but features were said to count from 1; pass --zero-based")]
+    #[error("feature 0 occurs, but features were said to count from 1; pass --zero-based true")]
     FeatureZero,
     #[error("feature {feature} occurs twice; name each feature of a row once")]
     FeatureTwice { feature: u32 },

@@ -210,7 +210,8 @@ impl<'a> Search<'a> {
     /// neither is its rule.
     fn take(&mut self, rule: Rule, next: &Tensor, step: Step, start: Instant) -> bool {
         let promising = match self.options.step {
-            StepRule::Search => step.value > self.fit.utility,
+            // More than rounding: where nothing can be gained, a rule is not worth keeping.
+            StepRule::Search => step.value - self.fit.utility > 1e-13 * self.fit.utility.abs(),
             StepRule::Classic => self.fit.gap >= self.options.min_gain,
         };
         self.before = self.fit.utility;

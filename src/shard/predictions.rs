@@ -23,8 +23,10 @@ pub fn load_predictions(world: &World, predictions: &Location, labels: &Location
     let rows = share(world, &matrix)?;
     let scores = read_rows(world, &matrix, rows.clone(), Content::Finite)?;
     let (total_rows, columns) = matrix.shape();
-    // The mean decides what k is meant to be; then every row must have it.
-    let k = matrix.entries().div_ceil(total_rows) as usize;
+    // The mean decides what k is meant to be; then every row must have it. A dense matrix stores
+    // zeros too, so what counts is what was read.
+    let predicted: u64 = world.gather_to_all(scores.nnz() as u64).iter().sum();
+    let k = predicted.div_ceil(total_rows) as usize;
     let odd = (0..scores.rows()).find(|&local| row(&scores, local).columns.len() != k);
     world.agree(match odd {
         Some(local) => usage(format!(

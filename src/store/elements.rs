@@ -29,11 +29,14 @@ pub(super) struct Numbers<'f> {
     name: String,
     pub(super) dataset: Dataset,
     kind: Kind,
+    /// The stored type, for messages.
+    pub(super) stored: String,
 }
 
 impl<'f> Numbers<'f> {
     pub(super) fn open(file: &'f Hdf5File, name: String, dataset: Dataset) -> Result<Self> {
         let found = dataset.dtype().and_then(|dtype| dtype.to_descriptor());
+        let stored = found.as_ref().map_or_else(ToString::to_string, ToString::to_string);
         let kind = match found {
             Ok(TypeDescriptor::Integer(IntSize::U4)) => Kind::Narrow,
             Ok(TypeDescriptor::Integer(_)) => Kind::Signed,
@@ -41,13 +44,12 @@ impl<'f> Numbers<'f> {
             Ok(TypeDescriptor::Float(FloatSize::U4)) => Kind::Single,
             Ok(TypeDescriptor::Float(_)) => Kind::Double,
             Ok(TypeDescriptor::Boolean) => Kind::Boolean,
-            other => {
-                let found = other.map_or_else(|e| e.to_string(), |d| d.to_string());
+            _ => {
                 let place = file.path.display().to_string();
-                return Err(StoreError::BadType { place, part: name, found, allowed: "numbers" });
+                return Err(StoreError::BadType { place, part: name, found: stored, allowed: "numbers" });
             }
         };
-        Ok(Numbers { file, name, dataset, kind })
+        Ok(Numbers { file, name, dataset, kind, stored })
     }
 
     pub(super) fn is_integer(&self) -> bool {

@@ -13,6 +13,13 @@ pub enum StoreError {
     NotHdf5 { file: PathBuf },
     #[error("{}: the file is truncated or damaged ({detail}); copy it again or make it anew", file.display())]
     Damaged { file: PathBuf, detail: String },
+    #[error("{}: another program is writing the file, or the file system has no locks; wait for it, or set HDF5_USE_FILE_LOCKING=FALSE if nobody writes", file.display())]
+    Locked { file: PathBuf },
+    #[error(
+        "{place}: compressed with a filter that this HDF5 library does not have (such as lzf or blosc); \
+         store it with gzip, or set HDF5_PLUGIN_PATH to the filter's plugin"
+    )]
+    MissingFilter { place: String },
     #[error("{place}: {action} failed: {detail}")]
     Hdf5 { place: String, action: String, detail: String },
     #[error("{}: no group '{group}'; the file has {available}; name another one as FILE.h5:GROUP", file.display())]
@@ -44,12 +51,13 @@ pub enum StoreError {
     #[error("{place}: row {row} has column {column} twice; add the entries up before storing them")]
     DuplicateColumn { place: String, row: u64, column: u32 },
     #[error(
-        "{place}: row {row}, column {column} is {value}, but a probability lies in [0, 1]; pass --clamp to accept it"
+        "{place}: row {row}, column {column} is {}, but a probability lies in [0, 1]; pass --clamp to accept it",
+        Shown(*value)
     )]
     NotProbability { place: String, row: u64, column: u32, value: f64 },
-    #[error("{place}: row {row}, column {column} is {value}, which is not a finite number")]
+    #[error("{place}: row {row}, column {column} is {}, which is not a finite number", Shown(*value))]
     NotFinite { place: String, row: u64, column: u32, value: f64 },
-    #[error("{place}: row {row}, column {column} is {value}, but a label is 0 or 1")]
+    #[error("{place}: row {row}, column {column} is {}, but a label is 0 or 1", Shown(*value))]
     NotLabel { place: String, row: u64, column: u32, value: f64 },
     #[error("{first} is {} x {} but {second} is {} x {}; both must have one row an instance and one column a label", a.0, a.1, b.0, b.1)]
     ShapesDiffer { first: String, a: (u64, u64), second: String, b: (u64, u64) },
@@ -57,6 +65,12 @@ pub enum StoreError {
     WrongKind { file: PathBuf, wanted: &'static str, detail: String },
     #[error("{}: the file exists; pass --force to replace it", file.display())]
     Exists { file: PathBuf },
+    #[error("{}: no such folder to write into; make it first", folder.display())]
+    NoFolder { folder: PathBuf },
+    #[error("{}: is a folder; name a file to write", file.display())]
+    IsFolder { file: PathBuf },
+    #[error("{}: cannot write into this folder: {source}", folder.display())]
+    Unwritable { folder: PathBuf, source: std::io::Error },
     #[error("{}: cannot {action}: {source}", file.display())]
     Io { file: PathBuf, action: &'static str, source: std::io::Error },
 }
@@ -68,6 +82,17 @@ impl StoreError {
             StoreError::Io { .. } | StoreError::Hdf5 { .. } => Status::Failure,
             _ => Status::BadInput,
         }
+    }
+}
+
+/// A value as the file has it: what fits f32 exactly was most likely stored as one, and 1.3 stored
+/// so shall not be shown as 1.2999999523162842.
+struct Shown(f64);
+
+impl std::fmt::Display for Shown {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let narrow = self.0 as f32;
+        if f64::from(narrow) == self.0 { write!(f, "{narrow}") } else { write!(f, "{}", self.0) }
     }
 }
 

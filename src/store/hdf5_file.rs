@@ -29,8 +29,10 @@ impl Hdf5File {
             }
             Ok(_) => (),
         }
-        let file = hdf5::File::open(path)
-            .map_err(|error| StoreError::Damaged { file: path.into(), detail: first_line(&error) })?;
+        let file = hdf5::File::open(path).map_err(|error| match first_line(&error) {
+            detail if detail.contains("unable to lock file") => StoreError::Locked { file: path.into() },
+            detail => StoreError::Damaged { file: path.into(), detail },
+        })?;
         Ok(Hdf5File { path: path.into(), file })
     }
 
@@ -55,6 +57,9 @@ impl Hdf5File {
     pub(super) fn explain(&self, name: &str, action: &str, error: &hdf5::Error) -> StoreError {
         let detail = first_line(error);
         let place = self.place(name);
+        if detail.contains("plugin") || detail.contains("filter") {
+            return StoreError::MissingFilter { place };
+        }
         // A chunk that cannot be read back is the file's fault, not this program's.
         if action.starts_with("reading") {
             return StoreError::Damaged { file: place.into(), detail };

@@ -54,7 +54,7 @@ impl<'f> MatrixFile<'f> {
                 return Err(StoreError::BadType {
                     place,
                     part: name.into(),
-                    found: "something else".into(),
+                    found: numbers.stored.clone(),
                     allowed: "integers",
                 });
             }

@@ -5,7 +5,7 @@
 //! bytes at the place HDF5 gave them. The file is written beside its final name, synced and renamed.
 
 use std::fs::File;
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -33,12 +33,18 @@ impl Overwrite {
         if self == Overwrite::Refuse && path.exists() {
             return Err(StoreError::Exists { file: path.into() });
         }
+        if path.is_dir() {
+            return Err(StoreError::IsFolder { file: path.into() });
+        }
         let folder = folder_of(path);
         if !folder.is_dir() {
-            let source = std::io::Error::new(ErrorKind::NotFound, "no such folder");
-            return Err(StoreError::Io { file: folder, action: "write into it", source });
+            return Err(StoreError::NoFolder { folder });
         }
-        Ok(())
+        // The only way to know is to try.
+        let probe = temporary_beside(path);
+        File::create(&probe)
+            .and_then(|_| std::fs::remove_file(&probe))
+            .map_err(|source| StoreError::Unwritable { folder, source })
     }
 }
 

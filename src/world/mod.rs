@@ -164,7 +164,11 @@ impl World {
         if !agreed || self.is_root() {
             eprintln!("macrok: error: {error}");
         }
-        if !agreed {
+        if agreed {
+            // A launcher may end the job as soon as one rank leaves with an error: not before the
+            // message is out.
+            self.gather_to_all(0);
+        } else {
             self.abort(status);
         }
         ExitCode::from(status.code() as u8)

@@ -1,0 +1,90 @@
+# `make` lists the targets.
+.DEFAULT_GOAL := help
+.PHONY: help deps deps-mpich build demo test test-python test-mpich bench lint clean python-env
+MAKEFLAGS += --no-print-directory
+
+# Where rustup puts cargo, for shells that have not been restarted since.
+export PATH := $(PATH):$(HOME)/.cargo/bin
+
+CARGO ?= cargo
+PYTHON ?= python3
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+MACROK := $(TARGET)/release/macrok
+VENV := .venv
+
+# Open MPI refuses to run as root, and more ranks than cores, unless told; and its shared-memory shortcut fails
+# with noise in containers that forbid ptrace. Other MPIs ignore these.
+ifeq ($(shell id -u),0)
+export OMPI_ALLOW_RUN_AS_ROOT := 1
+export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
+endif
+export OMPI_MCA_rmaps_base_oversubscribe := 1
+export PRTE_MCA_rmaps_default_mapping_policy := :oversubscribe
+export OMPI_MCA_btl_vader_single_copy_mechanism := none
+
+step = @printf '\n==> %s\n' "$(1)"
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+deps: ## install what is missing: MPI, HDF5, libclang, a C compiler
+	@sh tests/install-deps.sh
+
+deps-mpich: ## install MPICH, the second MPI of the tests
+	@sh tests/install-deps.sh mpich
+
+build: ## build the program, target/release/macrok
+	$(CARGO) build --release --locked
+
+demo: deps build ## fit and compare on synthetic data in ./demo; ends with a table
+	@sh tests/demo.sh $(MACROK) demo
+
+lint: ## rustfmt and clippy, with and without MPI
+	$(call step,rustfmt)
+	$(CARGO) fmt --check
+	$(call step,clippy)
+	$(CARGO) clippy --locked --all-targets -- -D warnings
+	$(call step,clippy without MPI)
+	$(CARGO) clippy --locked --all-targets --no-default-features -- -D warnings
+
+# Without MPI first: both leave their binary in target/debug, and the Python tests take the one with MPI.
+test: deps deps-mpich python-env lint ## everything: lints, unit tests, ranks on two MPIs, Python
+	$(call step,tests without MPI)
+	$(CARGO) test --locked --no-default-features
+	$(call step,tests)
+	$(CARGO) test --locked
+	@$(MAKE) test-python
+	@$(MAKE) test-mpich
+	$(call step,all tests passed)
+
+test-python: python-env ## files and metrics against h5py, SciPy, AnnData, scikit-learn, xcolumns
+	$(call step,Python tests)
+	@if [ -e $(VENV)/made ]; then \
+		$(CARGO) build --locked && \
+		MACROK_BIN="$$(realpath $(TARGET)/debug/macrok)" $(VENV)/bin/python -B -m pytest -q -p no:cacheprovider tests/python; \
+	else echo "SKIPPED: Python tests (no Python environment, see above)"; fi
+
+test-mpich: ## the tests of several ranks, built with MPICH
+	$(call step,ranks under MPICH)
+	@if command -v mpicc.mpich >/dev/null && command -v mpirun.mpich >/dev/null; then \
+		MPICC=mpicc.mpich MACROK_TEST_MPIRUN=mpirun.mpich $(CARGO) test --locked --target-dir $(TARGET)-mpich --test ranks; \
+	else echo "SKIPPED: tests under MPICH (no mpicc.mpich; run make deps-mpich)"; fi
+
+bench: build ## time a fit on synthetic data, in ./bench
+	@sh benches/fit.sh $(MACROK) bench
+
+# AnnData and NumPy of these versions need Python 3.11.
+python-env: ## make .venv with the pinned packages of tests/python/requirements.txt
+	@if $(PYTHON) -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then \
+		$(MAKE) $(VENV)/made; \
+	else echo "SKIPPED: Python environment (needs python3, 3.11 or later, with its venv module)"; fi
+
+$(VENV)/made: tests/python/requirements.txt
+	$(call step,Python packages)
+	rm -rf $(VENV)
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/python/requirements.txt
+	@touch $@
+
+clean: ## remove everything that was made here
+	rm -rf $(TARGET) $(TARGET)-mpich $(VENV) demo bench

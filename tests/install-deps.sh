@@ -1,0 +1,89 @@
+#!/bin/sh
+# Finds what macrok is built with and installs only what is missing (Debian and Ubuntu; elsewhere it says what to
+# install). With `mpich` as argument it looks for a second MPI, which only the tests need.
+set -eu
+
+have() { command -v "$1" >/dev/null 2>&1; }
+
+# Each check asks for the thing, not for the package: an MPI or HDF5 from a cluster's modules is as good.
+have_mpi() { have mpicc && { have mpirun || have srun; }; }
+
+have_hdf5() {
+    [ -n "${HDF5_DIR:-}" ] || have h5cc || { have pkg-config && pkg-config --exists hdf5; }
+}
+
+# bindgen loads libclang and reads clang's own stddef.h; a run-time package has the first without the second.
+have_libclang() {
+    for folder in ${LIBCLANG_PATH:-} /usr/lib/llvm*/lib /usr/lib64 /usr/lib /usr/local/lib /opt/homebrew/opt/llvm/lib; do
+        for library in "$folder"/libclang.so* "$folder"/libclang-*.so* "$folder"/libclang.dylib; do
+            [ -e "$library" ] || continue
+            [ -n "${LIBCLANG_PATH:-}" ] && return 0
+            for header in "$folder"/clang/*/include/stddef.h /usr/lib/clang/*/include/stddef.h; do
+                [ -e "$header" ] && return 0
+            done
+        done
+    done
+    # Xcode brings both.
+    [ "$(uname)" = Darwin ] && have xcrun && xcrun --find clang >/dev/null 2>&1
+}
+
+have_compiler() { have cc || have gcc || have clang; }
+
+# A compiler without the headers of the C library is no compiler.
+have_headers() { [ "$(uname)" = Darwin ] || [ -e /usr/include/stdio.h ] || ! have apt-get; }
+
+have_mpich() { have mpicc.mpich && have mpirun.mpich; }
+
+apt_install() {
+    sudo=
+    if [ "$(id -u)" -ne 0 ]; then
+        have sudo || { echo "deps: not root and no sudo; ask for these packages: $*" >&2; exit 1; }
+        sudo=sudo
+    fi
+    echo "deps: installing $*"
+    $sudo apt-get update -qq
+    $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"
+}
+
+if [ "${1:-}" = mpich ]; then
+    if have_mpich; then
+        echo "deps: MPICH is there"
+    elif have apt-get; then
+        apt_install mpich libmpich-dev
+    else
+        echo "SKIPPED: no mpicc.mpich and no apt-get to install it with; tests run on one MPI only"
+    fi
+    exit 0
+fi
+
+missing=
+need() { missing="$missing $1"; }
+have_compiler || need gcc
+have_headers || need libc6-dev
+have pkg-config || need pkg-config
+have_mpi || need "openmpi-bin libopenmpi-dev"
+have_hdf5 || need libhdf5-dev
+have_libclang || need libclang-dev
+
+if ! have cargo; then
+    echo "deps: no cargo; install Rust from https://rustup.rs and open a new shell" >&2
+    exit 1
+fi
+if [ -z "$missing" ]; then
+    echo "deps: everything is there"
+elif have apt-get; then
+    # shellcheck disable=SC2086 # a list of packages
+    apt_install $missing
+else
+    cat >&2 <<TEXT
+deps: missing (by their Debian names):$missing
+  Fedora, RHEL     dnf install gcc pkgconf openmpi-devel hdf5-devel clang-devel && module load mpi
+  openSUSE         zypper install gcc pkg-config openmpi4-devel hdf5-devel clang-devel
+  Arch             pacman -S gcc pkgconf openmpi hdf5 clang
+  macOS            brew install pkg-config open-mpi hdf5 llvm
+  a cluster        module load an MPI, HDF5 (serial) and LLVM/Clang; set HDF5_DIR and LIBCLANG_PATH if the
+                   modules do not put h5cc on the PATH or libclang where it is looked for
+Without MPI the program builds too: cargo build --release --no-default-features
+TEXT
+    exit 1
+fi

@@ -1,0 +1,67 @@
+"""Runs macrok as a user would and gives tests data to run it on."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from files import write_data
+
+
+@pytest.fixture(scope="session")
+def binary():
+    path = os.environ.get("MACROK_BIN")
+    if not path:
+        pytest.exit("set MACROK_BIN to the macrok program, or run `make test-python`", returncode=2)
+    return Path(path).resolve(strict=True)
+
+
+@pytest.fixture
+def macrok(binary, tmp_path):
+    """Runs the program in a folder of its own; fails on any status but `status`."""
+
+    def run(*arguments, status=0):
+        done = subprocess.run(
+            [binary, *map(str, arguments)], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+        )
+        shown = f"macrok {' '.join(map(str, arguments))}\n{done.stdout}\n{done.stderr}"
+        assert done.returncode == status, f"status {done.returncode} instead of {status}: {shown}"
+        return done
+
+    def facts(*arguments):
+        return json.loads(run(*arguments, "--json", "-").stdout)
+
+    return SimpleNamespace(run=run, facts=facts, folder=tmp_path)
+
+
+def random_data(instances=400, labels=50, stored=12, seed=1):
+    """Long-tailed marginals (f32, no stored zeros) and labels drawn from them.
+
+    Row 0 stores nothing and row 1 a single entry. The last label has no positive, and the one before it is
+    there once where nothing says so: definitions of metrics differ on such labels.
+    """
+    random = np.random.default_rng(seed)
+    popularity = 1.0 / (1.0 + np.arange(labels))
+    dense = np.zeros((instances, labels), dtype=np.float32)
+    for row in range(2, instances):
+        columns = random.choice(labels, size=stored, replace=False, p=popularity / popularity.sum())
+        dense[row, columns] = random.uniform(0.01, 0.9, size=stored)
+    dense[1, 3] = 0.5
+    dense[:, -2] = 0
+    truth = (random.uniform(size=dense.shape) < dense).astype(np.float32)
+    truth[:, -1] = 0
+    truth[5, -2] = 1
+    return SimpleNamespace(marginals=sp.csr_matrix(dense), labels=sp.csr_matrix(truth))
+
+
+@pytest.fixture
+def data(macrok):
+    made = random_data()
+    made.path = macrok.folder / "data.h5"
+    write_data(made.path, made.marginals, made.labels)
+    return made

@@ -1,0 +1,61 @@
+"""macrok's files as Python people write and read them."""
+
+import anndata.io
+import h5py
+import numpy as np
+import scipy.sparse as sp
+
+
+def write_data(path, marginals=None, labels=None):
+    """A data file in AnnData's layout."""
+    with h5py.File(path, "w") as file:
+        for name, matrix in [("marginals", marginals), ("labels", labels)]:
+            if matrix is not None:
+                anndata.io.write_elem(file, name, matrix)
+
+
+def write_parts(path, group, data, indices, indptr, shape):
+    """A CSR matrix from parts that SciPy itself might refuse."""
+    with h5py.File(path, "a") as file:
+        made = file.create_group(group)
+        made["data"], made["indices"], made["indptr"] = data, indices, indptr
+        made.attrs["shape"] = shape
+
+
+def write_classifier(path, k, slopes, intercepts, weights=(1.0,)):
+    with h5py.File(path, "w") as file:
+        file["slopes"] = np.atleast_2d(np.asarray(slopes, dtype=np.float32))
+        file["intercepts"] = np.atleast_2d(np.asarray(intercepts, dtype=np.float32))
+        file["weights"] = np.asarray(weights, dtype=np.float64)
+        file.attrs["k"] = k
+
+
+def read_classifier(path):
+    """slopes and intercepts (rules x labels), weights."""
+    with h5py.File(path) as file:
+        return file["slopes"][:], file["intercepts"][:], file["weights"][:]
+
+
+def read_predictions(path):
+    """The labels of each row as an array with k columns, and the scores beside them."""
+    with h5py.File(path) as file:
+        matrix = anndata.io.read_elem(file["predictions"])
+    assert isinstance(matrix, sp.csr_matrix)
+    counts = np.diff(matrix.indptr)
+    assert (counts == counts[0]).all(), "every row has the same number of labels"
+    shape = (matrix.shape[0], counts[0])
+    return matrix.indices.reshape(shape), matrix.data.reshape(shape), matrix.shape
+
+
+def top_k(marginals, slopes, intercepts, k):
+    """By definition: all labels scored in float64, of equal ones the smaller label; rows sorted by label."""
+    scores = np.float64(slopes) * np.float64(marginals.toarray()) + np.float64(intercepts)
+    return np.sort(np.argsort(-scores, axis=1, kind="stable")[:, :k], axis=1)
+
+
+def as_matrix(labels, columns):
+    """Predicted labels (rows x k) as a 0/1 CSR matrix."""
+    rows, k = labels.shape
+    return sp.csr_matrix(
+        (np.ones(labels.size, dtype=np.float32), labels.ravel(), np.arange(rows + 1) * k), shape=(rows, columns)
+    )

@@ -1,0 +1,135 @@
+"""The same matrices in every layout that Python writes give the same classifier and the same predictions."""
+
+import anndata.io
+import h5py
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from files import read_classifier, read_predictions
+
+
+def by_hand(file, name, matrix, *, shape="attribute", index=np.int32, value=np.float32, **storage):
+    """A group with the three arrays and nothing that says what it is."""
+    group = file.create_group(name)
+    group.create_dataset("data", data=matrix.data.astype(value), **storage)
+    group.create_dataset("indices", data=matrix.indices.astype(index), **storage)
+    group.create_dataset("indptr", data=matrix.indptr.astype(index), **storage)
+    if shape == "attribute":
+        group.attrs["shape"] = matrix.shape
+    else:
+        group["shape"] = np.array(matrix.shape)
+
+
+def anndata_matrix(file, name, matrix):
+    anndata.io.write_elem(file, name, matrix)
+
+
+def anndata_array(file, name, matrix):
+    anndata.io.write_elem(file, name, sp.csr_array(matrix))
+
+
+def anndata_compressed(file, name, matrix):
+    options = {"compression": "gzip", "chunks": (100,), "shuffle": True}
+    anndata.io.write_elem(file, name, matrix, dataset_kwargs=options)
+
+
+def unsorted(file, name, matrix):
+    """Columns of each row backwards."""
+    turned = matrix.copy()
+    for start, end in zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True):
+        turned.indices[start:end] = matrix.indices[start:end][::-1]
+        turned.data[start:end] = matrix.data[start:end][::-1]
+    assert not np.array_equal(turned.indices, matrix.indices)
+    by_hand(file, name, turned)
+
+
+def old_text_attributes(file, name, matrix):
+    """Attributes of fixed length, as other programs write them."""
+    by_hand(file, name, matrix)
+    file[name].attrs["encoding-type"] = np.bytes_("csr_matrix")
+
+
+def boolean_labels(file, name, matrix):
+    by_hand(file, name, matrix, value=bool if name == "labels" else np.float32)
+
+
+def dense_boolean_labels(file, name, matrix):
+    file[name] = matrix.toarray().astype(bool if name == "labels" else np.float64)
+
+
+def stored_zeros_in_labels(file, name, matrix):
+    if name != "labels":
+        return by_hand(file, name, matrix)
+    # Every cell is an entry, most of them 0.
+    rows, columns = matrix.shape
+    group = file.create_group(name)
+    group["data"] = matrix.toarray().ravel()
+    group["indices"] = np.tile(np.arange(columns), rows)
+    group["indptr"] = np.arange(rows + 1) * columns
+    group.attrs["shape"] = matrix.shape
+
+
+def with_options(**options):
+    return lambda file, name, matrix: by_hand(file, name, matrix, **options)
+
+
+LAYOUTS = {
+    "anndata-array": anndata_array,
+    "anndata-gzip": anndata_compressed,
+    "no-encoding": with_options(),
+    "old-text-attributes": old_text_attributes,
+    "shape-dataset": with_options(shape="dataset"),
+    "int64-indices": with_options(index=np.int64),
+    "uint32-indices": with_options(index=np.uint32),
+    "uint64-indices": with_options(index=np.uint64),
+    "big-endian": with_options(index=">i4", value=">f4"),
+    "f64-data": with_options(value=np.float64),
+    "gzip-chunks": with_options(compression="gzip", chunks=(64,)),
+    "gzip-shuffle-checksum": with_options(compression="gzip", shuffle=True, fletcher32=True),
+    "unsorted": unsorted,
+    "boolean-labels": boolean_labels,
+    "dense-boolean-labels": dense_boolean_labels,
+    "dense-f32": lambda file, name, matrix: file.create_dataset(name, data=matrix.toarray()),
+    "dense-gzip": lambda file, name, matrix: file.create_dataset(name, data=matrix.toarray(), compression="gzip"),
+    "int8-labels": lambda f, n, m: by_hand(f, n, m, value=np.int8 if n == "labels" else np.float32),
+    "stored-zeros-in-labels": stored_zeros_in_labels,
+}
+
+
+def results(macrok, path):
+    """What fit and predict make of a file."""
+    fitted, predicted = f"{path.stem}-clf.h5", f"{path.stem}-pred.h5"
+    fit = macrok.facts("fit", "--marginals", path, "--labels", path, "-k", 3, "--metric", "macro-f1", "--out", fitted)
+    macrok.run("predict", fitted, "--marginals", path, "--out", predicted)
+    labels, scores, _ = read_predictions(macrok.folder / predicted)
+    return fit["utility"], *read_classifier(macrok.folder / fitted), labels, scores
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_layout_changes_nothing(macrok, data, layout):
+    other = macrok.folder / "other.h5"
+    with h5py.File(other, "w") as file:
+        LAYOUTS[layout](file, "marginals", data.marginals)
+        LAYOUTS[layout](file, "labels", data.labels)
+    for expected, found in zip(results(macrok, data.path), results(macrok, other), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_group_can_be_named_and_nested(macrok, data):
+    with h5py.File(macrok.folder / "deep.h5", "w") as file:
+        anndata.io.write_elem(file, "fold/three/estimates", data.marginals)
+        anndata.io.write_elem(file, "truth", data.labels)
+    arguments = ["-k", 2, "--metric", "macro-recall"]
+    named = macrok.facts(
+        "fit", "--marginals", "deep.h5:fold/three/estimates", "--labels", "deep.h5:truth", *arguments, "--out", "a.h5"
+    )
+    usual = macrok.facts("fit", "--marginals", data.path, "--labels", data.path, *arguments, "--out", "b.h5")
+    assert named["utility"] == usual["utility"]
+
+
+def test_csc_is_refused_not_misread(macrok, data):
+    with h5py.File(macrok.folder / "csc.h5", "w") as file:
+        anndata.io.write_elem(file, "marginals", data.marginals.tocsc())
+    done = macrok.run("fit", "--marginals", "csc.h5", "-k", 2, "--out", "clf.h5", status=2)
+    assert "csc_matrix" in done.stderr and "CSR" in done.stderr
