@@ -50,7 +50,7 @@ lint: ## rustfmt and clippy, with and without MPI
 # Without MPI first: both leave their binary in target/debug, and the Python tests take the one with MPI.
 test: deps deps-mpich python-env lint ## everything: lints, unit tests, ranks on two MPIs, Python
 	$(call step,tests without MPI)
-	$(CARGO) test --locked --no-default-features
+	$(CARGO) test --locked --no-default-features --lib --test bad_input --test help --test store_round_trip
 	$(call step,tests)
 	$(CARGO) test --locked
 	@$(MAKE) test-python
