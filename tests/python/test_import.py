@@ -1,9 +1,9 @@
 """`macrok import` of what SciPy and NumPy save."""
 
-import anndata.io
-import h5py
 import zipfile
 
+import anndata.io
+import h5py
 import numpy as np
 import pytest
 import scipy.sparse as sp
