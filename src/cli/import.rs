@@ -132,6 +132,8 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
         ));
     }
     console.wrote(&typed.out);
+    console.line("");
+    console.line(phases.table());
     console.json(world, || {
         let shapes: serde_json::Map<String, serde_json::Value> = groups
             .iter()

@@ -16,7 +16,7 @@ use crate::synth::{Generator, Shape, make};
 Examples:
   macrok synth tiny.h5
   macrok synth other-rows.h5 --first-row 2000
-  mpirun -n 2 macrok synth large.h5 --instances 200000 --labels 13330 --nnz 200 --avg-labels 5
+  mpirun -n 2 macrok synth large.h5 --instances 20000 --labels 13330 --nnz 200 --avg-labels 5
 The same seed gives the same rows on any number of ranks. Two ranges of rows of one seed are two
 samples of the same problem: fit on one, evaluate on the other.")]
 pub(super) struct Typed {

@@ -2,7 +2,7 @@
 
 use super::super::Options;
 use super::zip::{csr, floats, integers, npy, npz, word};
-use super::{Files, read, refusal, rows, sizes};
+use super::{Files, read, refusal, rows};
 
 const CLAMP: fn() -> Options = || Options { clamp: true, ..Options::default() };
 

@@ -93,7 +93,10 @@ fn libsvm_counts_features_as_told() {
     let told = files.import(&["a"], &with(Format::Auto, Some(false)));
     assert_eq!(sizes(&told.unwrap().features), (1, 1));
     let refused = files.error(&["b"], &with(Format::Auto, Some(false)));
-    assert_eq!(refused, "b:2: feature 0 occurs, but features were said to count from 1; pass --zero-based true");
+    assert_eq!(
+        refused,
+        "b:2: feature 0 occurs, but features were said to count from 1; pass --zero-based true"
+    );
 }
 
 #[test]

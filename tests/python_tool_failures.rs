@@ -1,0 +1,92 @@
+//! What the Python tool of the field gets wrong, as `../shared/data/README.md` lists it. Here are the
+//! failures that no other test shows: stalling at labels without a positive is in `reference.rs`, bad
+//! input in `bad_input.rs`, races in `ranks.rs`, zero marginals and Madow's scheme in the classifier's
+//! unit tests, short rows and k = m in `tests/python/test_failures.py`.
+
+use macrok::classifier::{Candidates, Rule, count};
+use macrok::measure::Metric;
+use macrok::optimize::{Fit, Initial, Options, StepRule, best_step, frank_wolfe, population};
+use macrok::shard::{FixedPoint, Shard, Targets};
+use macrok::store::Csr;
+use macrok::synth::{Generator, Shape, make};
+use macrok::world::World;
+
+fn shard(rows: u64) -> Shard {
+    let shape =
+        Shape { instances: rows, labels: 60, features: 50, nnz: 20, average_labels: 3.0, exponent: 1.0 };
+    let made = make(&Generator::new(shape, 7), 0..rows, |_| ());
+    let matrix = |rows: macrok::synth::Rows| {
+        Csr::new((rows.indptr.len() - 1, 60), rows.indptr, rows.indices, rows.values)
+    };
+    let labels = matrix(made.labels);
+    Shard {
+        rows: 0..rows,
+        total_rows: rows,
+        marginals: matrix(made.marginals),
+        targets: Targets::Labels(labels),
+    }
+}
+
+fn fit(shard: &Shard, metric: &str) -> Fit {
+    let options = Options {
+        k: 3,
+        epsilon: 1e-9,
+        candidates: Candidates::All,
+        step: StepRule::Search,
+        max_iterations: 30,
+        tolerance: 1e-3,
+        min_gain: 1e-6,
+    };
+    let (world, metric) = (World::alone(), Metric::parse(metric).unwrap());
+    let population = population(&world, shard);
+    let found = frank_wolfe(&world, shard, &population, &metric, Initial::TopK, &options, |_, _, _| ());
+    found.unwrap().unwrap()
+}
+
+/// Counts are f32 there and stop at 2^24.
+#[test]
+fn counts_go_on_beyond_what_f32_can_hold() {
+    let rows = (1usize << 24) + 5;
+    let matrix = |values| Csr::new((rows, 2), (0..=rows).collect(), vec![1; rows], values);
+    let shard = Shard {
+        rows: 0..rows as u64,
+        total_rows: rows as u64,
+        marginals: matrix(vec![0.5; rows]),
+        targets: Targets::Labels(matrix(vec![1.0; rows])),
+    };
+    let counts = count(&shard, &Rule::top_k(2), 1, Candidates::All);
+    assert_eq!(counts.predicted, [0, rows as u64]);
+    assert_eq!(counts.true_positives, [0, rows as u64]);
+    let expected = Shard { targets: Targets::Expected(FixedPoint::for_terms(rows as u64)), ..shard };
+    let counts = count(&expected, &Rule::top_k(2), 1, Candidates::All);
+    assert_eq!(counts.true_positives[1], expected.unit() / 2 * rows as u64);
+}
+
+/// G-mean puts NaN into the slopes there, because its derivative is infinite at 0.
+#[test]
+fn gmean_has_finite_rules_and_rises() {
+    let fit = fit(&shard(2000), "macro-gmean");
+    let finite = |rule: &Rule| rule.slopes.iter().chain(&rule.intercepts).all(|v| v.is_finite());
+    assert!(fit.mixture.rules.iter().all(finite));
+    assert!(fit.utility > fit.initial_utility + 0.01, "{} to {}", fit.initial_utility, fit.utility);
+}
+
+/// Metrics to minimise are maximised in the step search there. Here a loss is its negative.
+#[test]
+fn a_loss_is_minimised_by_its_negative() {
+    let shard = shard(2000);
+    let fit = fit(&shard, "0 - macro(fn/(tp+fn))");
+    let rising = fit.trajectory.windows(2).all(|pair| pair[0].utility <= pair[1].utility);
+    assert!(rising && fit.utility > fit.initial_utility);
+    let recall = self::fit(&shard, "macro-recall");
+    assert!((fit.utility + 1.0 - recall.utility).abs() < 1e-6, "{} and {}", fit.utility, recall.utility);
+}
+
+/// The step grid there never contains 1, so a linear metric takes several rules; one is enough.
+#[test]
+fn a_linear_metric_needs_one_full_step() {
+    let fit = fit(&shard(2000), "macro-recall");
+    assert_eq!(fit.trajectory[0].step, 1.0);
+    assert_eq!(fit.mixture.rules.len(), 1);
+    assert_eq!(best_step(|size| size).size, 1.0);
+}
