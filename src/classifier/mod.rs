@@ -11,7 +11,7 @@ mod select;
 pub use baseline::{Constants, Strategy, baseline, propensities};
 pub use madow::Inclusion;
 pub use mixture::{Mixture, Sampling};
-pub use pass::{count, count_positives, predict};
+pub use pass::{add_counts, count, count_positives, fold_blocks, predict};
 pub use rule::{Candidates, Rule};
 pub use select::{Pick, Prepared, Selector};
 

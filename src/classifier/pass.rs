@@ -1,7 +1,7 @@
 //! One pass over the rows of a shard, in parallel: what Frank-Wolfe, prediction and evaluation share.
 
 use std::ops::Range;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
@@ -24,29 +24,48 @@ fn longest_row(marginals: &Csr) -> usize {
     marginals.indptr().raw_storage().windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0)
 }
 
+/// Hands blocks of rows to threads, each of which adds to a total of its own. Returns those totals,
+/// at most one a thread, in no particular order.
+pub fn fold_blocks<T: Send>(
+    rows: usize,
+    new: impl Fn() -> T + Sync,
+    add: impl Fn(&mut T, Range<usize>) + Sync,
+) -> Vec<T> {
+    let idle: Mutex<Vec<T>> = Mutex::new(Vec::new());
+    let lock = || idle.lock().unwrap_or_else(PoisonError::into_inner);
+    blocks(rows).for_each(|rows| {
+        // Bound before it is matched on: the lock must not be held while rows are worked on.
+        let taken = lock().pop();
+        let mut total = taken.unwrap_or_else(&new);
+        add(&mut total, rows);
+        lock().push(total);
+    });
+    idle.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// The counts of one rule on this shard (Algorithm 1, lines 9 and 10). Integers, so threads may
 /// take rows in any order.
 pub fn count(shard: &Shard, rule: &Rule, k: usize, candidates: Candidates) -> Counts {
     let prepared = Prepared::new(rule, k, candidates, longest_row(&shard.marginals));
     let labels = shard.labels();
-    // One set of counts a thread, handed on from block to block.
-    let idle: Mutex<Vec<Counts>> = Mutex::new(Vec::new());
-    let lock = || idle.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    blocks(shard.local_rows()).for_each(|rows| {
-        let taken = lock().pop();
-        let mut counts = taken.unwrap_or_else(|| Counts::new(labels));
-        let mut selector = Selector::default();
-        for local in rows {
-            let picks = selector.select(&prepared, shard.row(local));
-            add_row(&mut counts, shard, local, picks);
-        }
-        lock().push(counts);
-    });
-    let mut total = Counts::new(labels);
-    for counts in idle.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()) {
-        add(&mut total.true_positives, &counts.true_positives);
-        add(&mut total.predicted, &counts.predicted);
-    }
+    let parts = fold_blocks(
+        shard.local_rows(),
+        || Counts::new(labels),
+        |counts, rows| {
+            let mut selector = Selector::default();
+            for local in rows {
+                let picks = selector.select(&prepared, shard.row(local));
+                add_row(counts, shard, local, picks);
+            }
+        },
+    );
+    parts.into_iter().fold(Counts::new(labels), add_counts)
+}
+
+/// The sum of two sets of counts.
+pub fn add_counts(mut total: Counts, part: Counts) -> Counts {
+    add(&mut total.true_positives, &part.true_positives);
+    add(&mut total.predicted, &part.predicted);
     total
 }
 

@@ -109,8 +109,10 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
         Subject::Classifier(mixture) => mixture.k,
         Subject::Predictions { k, .. } => *k,
     };
+    let draws_once = typed.expected || matches!(subject, Subject::Predictions { .. });
     let draws = draws(context, typed, &shard, subject, &propensities)?;
-    let repeats = draws.len();
+    // A mixture of one rule is drawn once, because every draw is the same; that counts as all of them.
+    let repeats = if draws_once { 1 } else { typed.repeats };
     let summary = summarise(&draws);
     phases.end("evaluate");
     phases.slowest(world);
@@ -118,10 +120,10 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
         "{} instances x {} labels, k = {k}, {}",
         count(shard.total_rows),
         count(shard.labels() as u64),
-        match (typed.expected, repeats) {
+        match (typed.expected, draws.len()) {
             (true, _) => "exact expectation of the mixture".to_owned(),
             (false, 1) => "one deterministic prediction".to_owned(),
-            (false, repeats) => format!("mean and deviation of {repeats} draws"),
+            (false, draws) => format!("mean and deviation of {draws} draws"),
         }
     ));
     let mut table =

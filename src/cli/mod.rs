@@ -36,19 +36,25 @@ struct Typed {
     #[command(subcommand)]
     command: Command,
     /// Say more on standard error: -v what is done, -vv details
-    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    #[arg(short, long, global = true, help_heading = "Options of every command", action = clap::ArgAction::Count)]
     verbose: u8,
     /// How log lines look
-    #[arg(long, global = true, value_enum, default_value = "text")]
+    #[arg(
+        long,
+        global = true,
+        help_heading = "Options of every command",
+        value_enum,
+        default_value = "text"
+    )]
     log_format: common::LogFormat,
     /// Threads of each rank [default: SLURM_CPUS_PER_TASK, OMP_NUM_THREADS, or this rank's share of the node]
-    #[arg(long, global = true, value_name = "N")]
+    #[arg(long, global = true, help_heading = "Options of every command", value_name = "N")]
     threads: Option<usize>,
     /// Write the facts as JSON too; `-` is standard output
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, help_heading = "Options of every command", value_name = "FILE")]
     json: Option<String>,
     /// Replace output files that exist
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = "Options of every command")]
     force: bool,
 }
 

@@ -1,9 +1,7 @@
 //! Sums over rows that all metrics are computed from. Integers, so ranks and threads may add them
 //! in any order.
 
-use rayon::prelude::*;
-
-use crate::classifier::{Pick, propensities};
+use crate::classifier::{Pick, add_counts, count_positives, fold_blocks, propensities};
 use crate::measure::Counts;
 use crate::shard::{FixedPoint, Shard};
 use crate::world::World;
@@ -42,46 +40,37 @@ pub struct Tally {
 
 const SUMS: usize = 5;
 
-/// Rows one thread takes at a time.
-const BLOCK: usize = 4096;
-
 /// Adds up predictions (k picks a row, best first) against the shard's labels. Collective.
 pub fn tally(world: &World, shard: &Shard, picks: &[Pick], k: usize, propensities: &Propensities) -> Tally {
     let labels = shard.labels();
     let fixed = FixedPoint::for_terms(shard.total_rows);
-    let parts = picks
-        .par_chunks(k * BLOCK)
-        .enumerate()
-        .fold(
-            || (Counts::new(labels), [0u64; SUMS]),
-            |(mut counts, mut sums), (block, picks)| {
-                let mut ideal = Vec::new();
-                for (at, picks) in picks.chunks(k).enumerate() {
-                    let truth = shard.true_labels(block * BLOCK + at);
-                    let row = score_row(&mut counts, picks, truth, propensities, &mut ideal);
-                    for (sum, value) in sums.iter_mut().zip(row) {
-                        *sum += fixed.encode(value);
-                    }
+    let parts = fold_blocks(
+        shard.local_rows(),
+        || (Counts::new(labels), [0; SUMS]),
+        |(counts, sums), rows| {
+            let mut ideal = Vec::new();
+            for local in rows {
+                let picks = &picks[local * k..(local + 1) * k];
+                let truth = shard.true_labels(local);
+                let row = score_row(counts, picks, truth, propensities, &mut ideal);
+                for (sum, value) in sums.iter_mut().zip(row) {
+                    *sum += fixed.encode(value);
                 }
-                (counts, sums)
-            },
-        )
-        .reduce(|| (Counts::new(labels), [0; SUMS]), combine);
-    let (mut counts, mut sums) = parts;
-    let mut positives = crate::classifier::count_positives(shard);
+            }
+        },
+    );
+    let (mut counts, mut sums) = (Counts::new(labels), [0u64; SUMS]);
+    for part in parts {
+        counts = add_counts(counts, part.0);
+        sums.iter_mut().zip(part.1).for_each(|(sum, part)| *sum += part);
+    }
+    let mut positives = count_positives(shard);
     world.sum(&mut counts.true_positives);
     world.sum(&mut counts.predicted);
     world.sum(&mut positives);
     world.sum(&mut sums);
     let [recall, f1, ndcg, propensity_hits, propensity_best] = sums.map(|sum| fixed.decode(sum));
     Tally { counts, positives, rows: shard.total_rows, k, recall, f1, ndcg, propensity_hits, propensity_best }
-}
-
-fn combine(mut a: (Counts, [u64; SUMS]), b: (Counts, [u64; SUMS])) -> (Counts, [u64; SUMS]) {
-    a.0.true_positives.iter_mut().zip(b.0.true_positives).for_each(|(a, b)| *a += b);
-    a.0.predicted.iter_mut().zip(b.0.predicted).for_each(|(a, b)| *a += b);
-    a.1.iter_mut().zip(b.1).for_each(|(a, b)| *a += b);
-    a
 }
 
 /// One row's counts, and its five values in [0, 1].

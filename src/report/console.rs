@@ -78,7 +78,7 @@ impl Console {
         })
     }
 
-    /// Says what was written, unless that is plain from the command.
+    /// Says what was written.
     pub fn wrote(&self, path: &Path) {
         self.line(format_args!("wrote {}", path.display()));
     }

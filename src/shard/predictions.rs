@@ -6,8 +6,9 @@ use crate::error::{Result, usage};
 use crate::store::{Content, Hdf5File, Location, MatrixFile};
 use crate::world::World;
 
-/// The scores of a row's predicted labels.
+/// Predictions beside labels.
 pub struct Predicted {
+    /// Its matrix holds scores of predicted labels instead of marginals.
     pub shard: Shard,
     pub k: usize,
 }
