@@ -50,8 +50,9 @@ impl Error {
     pub fn status(&self) -> Status {
         match self {
             Error::Store(error) => error.status(),
-            Error::Import(_) | Error::Formula(_) | Error::Usage(_) => Status::BadInput,
-            Error::Measure(_) | Error::Output { .. } => Status::Failure,
+            // A formula that has no value where it is needed is the user's too.
+            Error::Import(_) | Error::Formula(_) | Error::Measure(_) | Error::Usage(_) => Status::BadInput,
+            Error::Output { .. } => Status::Failure,
             Error::Agreed { status, .. } => *status,
         }
     }

@@ -27,15 +27,16 @@ impl Inclusion {
     pub fn draw(&mut self, u: u64) -> &[Pick] {
         self.chances.sort_unstable_by_key(|chance| chance.0);
         self.picks.clear();
-        let (mut end, mut next) = (0, u);
+        // Wide, because k times WHOLE may not fit 64 bits.
+        let (mut end, mut next) = (0u128, u128::from(u));
         for same in self.chances.chunk_by(|a, b| a.0 == b.0) {
             let chance: u64 = same.iter().map(|chance| chance.2).sum();
-            end += chance;
+            end += u128::from(chance);
             // Half-open stretches [start, end) where the paper has (start, end]: the same chances.
             if next < end {
                 let score = chance as f64 / WHOLE as f64;
                 self.picks.push(Pick { label: same[0].0, score, marginal: same[0].1 });
-                next += WHOLE;
+                next += u128::from(WHOLE);
             }
         }
         self.picks.sort_by(|a, b| {

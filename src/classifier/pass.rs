@@ -114,16 +114,14 @@ pub fn predict(
     let rules = mixture.prepare(longest_row(marginals));
     let quanta = mixture.quanta();
     let drawer = Drawer { rules: &rules, quanta: &quanta, sampling, seed, round };
-    let parts: Vec<Vec<Pick>> = blocks(marginals.rows())
-        .map(|rows| {
-            let mut space = Space::default();
-            let mut picks = Vec::with_capacity(rows.len() * mixture.k);
-            for local in rows {
-                let row = crate::shard::row(marginals, local);
-                picks.extend_from_slice(drawer.draw(row, first_row + local as u64, &mut space));
-            }
-            picks
-        })
-        .collect();
-    parts.concat()
+    let mut picks = vec![Pick::default(); marginals.rows() * mixture.k];
+    picks.par_chunks_mut(BLOCK * mixture.k).enumerate().for_each(|(block, picks)| {
+        let mut space = Space::default();
+        for (at, picks) in picks.chunks_mut(mixture.k).enumerate() {
+            let local = block * BLOCK + at;
+            let row = crate::shard::row(marginals, local);
+            picks.copy_from_slice(drawer.draw(row, first_row + local as u64, &mut space));
+        }
+    });
+    picks
 }

@@ -46,8 +46,9 @@ impl Rule {
     /// # Panics
     /// When a coefficient is not finite.
     pub fn affine(slopes: &[f64], intercepts: &[f64]) -> Rule {
-        let largest = slopes.iter().chain(intercepts).fold(0.0, |top: f64, v| top.max(v.abs()));
-        assert!(largest.is_finite(), "coefficients of a rule must be finite");
+        let all = || slopes.iter().chain(intercepts);
+        assert!(all().all(|v| v.is_finite()), "coefficients of a rule must be finite");
+        let largest = all().fold(0.0, |top: f64, v| top.max(v.abs()));
         let scale = if largest == 0.0 { 1.0 } else { (-largest.log2().floor()).exp2() };
         let narrow = |values: &[f64]| values.iter().map(|v| (v * scale) as f32).collect();
         Rule { slopes: narrow(slopes), intercepts: narrow(intercepts) }

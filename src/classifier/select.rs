@@ -6,7 +6,7 @@ use super::rule::{Candidates, Rule};
 use crate::shard::Row;
 
 /// A predicted label.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Pick {
     pub label: u32,
     pub score: f64,

@@ -516,3 +516,17 @@ fn propensities_are_those_python_computes() {
     let found = propensities(&[1, 100], 15_539, 0.55, 1.5);
     assert_close(&found, &[0.103_615_043_147_253_74, 0.469_882_753_235_536_5]);
 }
+
+/// More labels than 64 bits have room for wholes.
+#[test]
+fn madow_draws_thousands_of_labels() {
+    let labels = 5000;
+    let mut inclusion = Inclusion::default();
+    for label in 0..2 * labels {
+        inclusion.add(label, 0.0, WHOLE / 2);
+    }
+    for u in [0, 1, WHOLE - 1] {
+        let picks = inclusion.draw(u);
+        assert_eq!(picks.len(), labels as usize);
+    }
+}

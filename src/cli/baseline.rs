@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::common::{Context, to_file};
+use super::common::{Context, PropensityModel, to_file};
 use crate::classifier::{Candidates, Constants, Mixture, Strategy, baseline};
 use crate::error::{Result, usage};
 use crate::report::count;
@@ -36,12 +36,8 @@ pub(super) struct Typed {
     /// Exponent of power-law
     #[arg(long, default_value_t = 0.5)]
     beta: f64,
-    /// A of the propensity model
-    #[arg(long, default_value_t = 0.55, value_name = "A")]
-    propensity_a: f64,
-    /// B of the propensity model
-    #[arg(long, default_value_t = 1.5, value_name = "B")]
-    propensity_b: f64,
+    #[command(flatten)]
+    propensity: PropensityModel,
     /// Labels a rule may choose from
     #[arg(long, value_enum, default_value = "all")]
     candidates: Candidates,
@@ -55,13 +51,9 @@ impl Typed {
         if !(self.beta >= 0.0 && self.beta <= 4.0) {
             return usage(format!("--beta is {}, but must lie in [0, 4]", self.beta));
         }
-        let constants = [("--propensity-a", self.propensity_a), ("--propensity-b", self.propensity_b)];
-        for (name, value) in constants {
-            if !(value > 0.0 && value.is_finite()) {
-                return usage(format!("{name} is {value}, but must be positive and finite"));
-            }
-        }
-        let Typed { beta, propensity_a, propensity_b, .. } = *self;
+        self.propensity.check()?;
+        let PropensityModel { propensity_a, propensity_b } = self.propensity;
+        let beta = self.beta;
         Ok(Constants { beta, propensity_a, propensity_b })
     }
 }
@@ -69,8 +61,8 @@ impl Typed {
 pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     let Context { world, console, .. } = context;
     let constants = world.agree(typed.check())?;
-    context.check_output(&typed.out)?;
     let location = Location::parse(&typed.labels, Role::Labels);
+    context.check_output(&typed.out, &[&location.file])?;
     let (_, rows, labels) = load_labels(world, &location)?;
     let positives = total_positives(world, &labels);
     context.check(typed.k <= positives.len(), || {

@@ -1,5 +1,7 @@
 //! What every command shares: ranks, threads, log, console.
 
+use std::path::{Path, PathBuf};
+
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::classifier::{Candidates, Mixture, Rule};
@@ -20,18 +22,33 @@ pub(super) struct Context<'w> {
     pub console: Console,
     pub overwrite: Overwrite,
     pub threads: usize,
+    json: Option<PathBuf>,
 }
 
 impl<'w> Context<'w> {
     pub fn new(world: &'w World, json: Option<&str>, force: bool, threads: usize) -> Result<Self> {
         let overwrite = Overwrite::from_force(force);
         let console = Console::new(world, json, overwrite)?;
-        Ok(Context { world, console, overwrite, threads })
+        let json = json.filter(|&path| path != "-").map(PathBuf::from);
+        Ok(Context { world, console, overwrite, threads, json })
     }
 
-    /// Refuses an output that is there before any work is done.
-    pub fn check_output(&self, path: &std::path::Path) -> Result<()> {
-        self.world.on_root(|| Ok(self.overwrite.check(path)?))
+    /// Refuses an output that is there, or that is an input or the JSON file, before any work is done.
+    pub fn check_output(&self, path: &Path, inputs: &[&Path]) -> Result<()> {
+        self.world.on_root(|| {
+            let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.into());
+            if self.json.as_ref().is_some_and(|json| whole(json) == whole(path)) {
+                return usage(format!("{}: given for --json and as an output too", path.display()));
+            }
+            let real = |path: &Path| path.canonicalize().ok();
+            if inputs.iter().any(|input| real(input).is_some_and(|input| real(path) == Some(input))) {
+                return usage(format!(
+                    "{}: is an input of this command; write to another file",
+                    path.display()
+                ));
+            }
+            Ok(self.overwrite.check(path)?)
+        })
     }
 
     /// Fails on every rank alike when the options, which all ranks have, do not fit.
@@ -100,6 +117,29 @@ fn default_threads() -> usize {
     let here = ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS_PER_NODE"];
     let ranks = here.iter().find_map(|name| number(name)).unwrap_or(1);
     (allowed / ranks).max(1)
+}
+
+/// The constants of the propensity model of Jain et al. 2016.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(super) struct PropensityModel {
+    /// A of the propensity model
+    #[arg(long, default_value_t = 0.55, value_name = "A")]
+    pub propensity_a: f64,
+    /// B of the propensity model
+    #[arg(long, default_value_t = 1.5, value_name = "B")]
+    pub propensity_b: f64,
+}
+
+impl PropensityModel {
+    pub fn check(self) -> Result<()> {
+        let constants = [("--propensity-a", self.propensity_a), ("--propensity-b", self.propensity_b)];
+        for (name, value) in constants {
+            if !(value > 0.0 && value <= 10.0) {
+                return usage(format!("{name} is {value}, but must be above 0 and at most 10"));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// A mixture as a file holds it.

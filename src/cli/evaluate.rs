@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Map, json};
 
-use super::common::{Context, to_mixture};
+use super::common::{Context, PropensityModel, to_mixture};
 use crate::classifier::{Candidates, Mixture, Pick, Sampling, predict};
 use crate::error::{Result, usage};
 use crate::evaluate::{Propensities, Scores, Summary, Tally, repeated, score, summarise, tally};
@@ -56,12 +56,8 @@ pub(super) struct Typed {
     /// Labels of the training data, for the propensities of ps-precision
     #[arg(long, value_name = "FILE[:GROUP]")]
     train_labels: Option<String>,
-    /// A of the propensity model
-    #[arg(long, default_value_t = 0.55, value_name = "A")]
-    propensity_a: f64,
-    /// B of the propensity model
-    #[arg(long, default_value_t = 1.5, value_name = "B")]
-    propensity_b: f64,
+    #[command(flatten)]
+    propensity: PropensityModel,
     /// Added to every denominator, on the scale of fractions of n
     #[arg(long, default_value_t = 1e-9)]
     epsilon: f64,
@@ -105,9 +101,9 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     };
     let propensities = propensities(context, typed, &shard, known)?;
     phases.end("load");
-    let k = match &subject {
-        Subject::Classifier(mixture) => mixture.k,
-        Subject::Predictions { k, .. } => *k,
+    let (k, rules) = match &subject {
+        Subject::Classifier(mixture) => (mixture.k, mixture.rules.len()),
+        Subject::Predictions { k, .. } => (*k, 1),
     };
     let draws_once = typed.expected || matches!(subject, Subject::Predictions { .. });
     let draws = draws(context, typed, &shard, subject, &propensities)?;
@@ -120,10 +116,10 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
         "{} instances x {} labels, k = {k}, {}",
         count(shard.total_rows),
         count(shard.labels() as u64),
-        match (typed.expected, draws.len()) {
+        match (typed.expected, rules) {
             (true, _) => "exact expectation of the mixture".to_owned(),
             (false, 1) => "one deterministic prediction".to_owned(),
-            (false, draws) => format!("mean and deviation of {draws} draws"),
+            (false, rules) => format!("mean and deviation of {repeats} draw(s) from {rules} rules"),
         }
     ));
     let mut table =
@@ -172,7 +168,7 @@ fn check(typed: &Typed) -> Result<()> {
     if !(typed.epsilon > 0.0 && typed.epsilon.is_finite()) {
         return usage(format!("--epsilon is {}, but must be positive and finite", typed.epsilon));
     }
-    Ok(())
+    typed.propensity.check()
 }
 
 fn draws(
@@ -242,5 +238,5 @@ fn propensities(
         world.sum(&mut positives);
         (positives, shard.total_rows)
     };
-    Ok(Propensities::new(&positives, rows, typed.propensity_a, typed.propensity_b))
+    Ok(Propensities::new(&positives, rows, typed.propensity.propensity_a, typed.propensity.propensity_b))
 }

@@ -137,7 +137,9 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     }
     let ready = world.agree(typed.check())?;
     let Ready { options, .. } = &ready;
-    context.check_output(&ready.out)?;
+    let mut inputs = vec![ready.load.marginals.file.as_path(), typed.init.as_ref()];
+    inputs.extend(ready.load.labels.as_ref().map(|labels| labels.file.as_path()));
+    context.check_output(&ready.out, &inputs)?;
     let start = load_start(context, typed)?;
 
     let mut phases = Phases::new();

@@ -1,11 +1,11 @@
 //! `macrok import`: text, ARFF and npz to HDF5.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
 use super::common::Context;
-use crate::error::Result;
+use crate::error::{Result, usage};
 use crate::import::{Format, Input, Options, Sparse, import};
 use crate::report::{Phases, count};
 use crate::store::{Matrix, write_file, write_names};
@@ -57,7 +57,8 @@ enum TypedFormat {
 
 pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     let Context { world, console, .. } = context;
-    context.check_output(&typed.out)?;
+    let inputs: Vec<&Path> = typed.inputs.iter().map(Path::new).collect();
+    context.check_output(&typed.out, &inputs)?;
     let mut phases = Phases::new();
     // One reader: a gzipped text cannot be cut into pieces. The other ranks write nothing.
     let mut read = None;
@@ -77,7 +78,12 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
             zero_based: typed.zero_based,
             clamp: typed.clamp,
         };
-        read = Some(import(&inputs, &options)?);
+        let data = import(&inputs, &options)?;
+        let parts = [&data.features, &data.labels, &data.marginals];
+        if parts.into_iter().flatten().any(|part| part.rows == 0 || part.columns == 0) {
+            return usage(format!("{}: there is nothing in it", typed.inputs.join(", ")));
+        }
+        read = Some(data);
         Ok(())
     })?;
     phases.end("read");

@@ -64,8 +64,12 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     console.line(table);
     for names in ["label_names", "instance_names"] {
         if let Some(list) = read_names(&file, names) {
-            let some: Vec<&str> = list.iter().take(5).map(String::as_str).collect();
-            console.line(format_args!("{names}: {} ({}, ...)", count(list.len() as u64), some.join(", ")));
+            let mut some: Vec<String> =
+                list.iter().take(5).map(|name| name.escape_debug().to_string()).collect();
+            if list.len() > some.len() {
+                some.push("...".into());
+            }
+            console.line(format_args!("{names}: {} ({})", count(list.len() as u64), some.join(", ")));
         }
     }
     let at = |role: Role| Location { file: typed.file.clone(), group: role.group().into() };

@@ -43,11 +43,11 @@ pub(super) struct Typed {
 
 pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     let Context { world, console, .. } = context;
-    context.check_output(&typed.out)?;
+    let marginals = Location::parse(&typed.marginals, Role::Marginals);
+    context.check_output(&typed.out, &[&typed.classifier, &marginals.file])?;
     let mut phases = Phases::new();
     let classifier = world.agree(ClassifierFile::read(&typed.classifier).map_err(Into::into))?;
     let mixture = to_mixture(&classifier);
-    let marginals = Location::parse(&typed.marginals, Role::Marginals);
     let load = LoadOptions { marginals, labels: None, clamp: typed.clamp };
     let shard = load_shard(world, &load)?;
     context.check(classifier.labels as usize == shard.labels(), || {
@@ -63,10 +63,9 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     let mut picks = predict(&shard.marginals, shard.rows.start, &mixture, typed.sampling, typed.seed, 0);
     phases.end("predict");
     let k = mixture.k;
-    picks.chunks_mut(k).for_each(|row| row.sort_unstable_by_key(|pick| pick.label));
+    let (indices, values) = stored(&mut picks, k);
+    drop(picks);
     let indptr: Vec<usize> = (0..=shard.local_rows()).map(|row| row * k).collect();
-    let indices: Vec<u32> = picks.iter().map(|pick| pick.label).collect();
-    let values: Vec<f32> = picks.iter().map(stored_score).collect();
     let matrix = Matrix {
         group: "predictions",
         rows: shard.total_rows,
@@ -107,9 +106,45 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     })
 }
 
-/// Scores are stored as f32. SciPy drops explicit zeros here and there, and with them the label;
-/// so a score of zero is stored as the smallest positive number.
-fn stored_score(pick: &Pick) -> f32 {
-    let score = pick.score as f32;
-    if score == 0.0 { f32::MIN_POSITIVE } else { score }
+/// Labels, ascending in each row, and scores, which fall strictly in the order of the picks: rounded
+/// to f32 or equal by nature, they would lose that order. None is zero, because SciPy drops stored
+/// zeros here and there, and with them the label.
+fn stored(picks: &mut [Pick], k: usize) -> (Vec<u32>, Vec<f32>) {
+    for row in picks.chunks_mut(k) {
+        let mut above = f32::INFINITY;
+        for pick in row.iter_mut() {
+            let mut score = pick.score as f32;
+            if score >= above {
+                score = above.next_down();
+            }
+            if score == 0.0 {
+                score = if above > f32::MIN_POSITIVE { f32::MIN_POSITIVE } else { -f32::MIN_POSITIVE };
+            }
+            above = score;
+            pick.score = score.into();
+        }
+        row.sort_unstable_by_key(|pick| pick.label);
+    }
+    let labels = picks.iter().map(|pick| pick.label).collect();
+    (labels, picks.iter().map(|pick| pick.score as f32).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stored_scores_keep_the_order_of_the_picks_and_are_never_zero() {
+        let scores = [0.5, 0.5, 0.5 - 1e-12, 0.0, 0.0, -0.0, -1e-40, -3.0, -3.0];
+        let labels = [7, 3, 9, 1, 0, 2, 5, 4, 6];
+        let mut picks: Vec<Pick> = (0..scores.len())
+            .map(|at| Pick { label: labels[at], score: scores[at], marginal: 0.0 })
+            .collect();
+        let (sorted, values) = stored(&mut picks, scores.len());
+        assert!(sorted.is_sorted());
+        assert!(values.iter().all(|&value| value != 0.0));
+        let mut order: Vec<usize> = (0..sorted.len()).collect();
+        order.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
+        assert_eq!(order.iter().map(|&at| sorted[at]).collect::<Vec<_>>(), labels);
+    }
 }

@@ -60,6 +60,14 @@ impl Typed {
             return usage(format!("{name} is 0, but must be at least 1"));
         }
         let stored = self.nnz.min(self.labels);
+        let entries = self.instances.checked_mul(stored.into());
+        let last = self.first_row.checked_add(self.instances);
+        if entries.is_none_or(|entries| entries > 1 << 40) || last.is_none() {
+            return usage(format!(
+                "--instances {} with --nnz {stored} from --first-row {} is more than macrok can number",
+                self.instances, self.first_row
+            ));
+        }
         if !(self.avg_labels > 0.0 && self.avg_labels <= 0.5 * f64::from(stored)) {
             return usage(format!(
                 "--avg-labels is {}, but must be above 0 and at most half of the {stored} marginals a row",
@@ -83,7 +91,7 @@ impl Typed {
 pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     let Context { world, console, .. } = context;
     let shape = world.agree(typed.check())?;
-    context.check_output(&typed.out)?;
+    context.check_output(&typed.out, &[])?;
     let mut phases = Phases::new();
     let share = |rank: u64| shape.instances * rank / world.size() as u64;
     let (from, to) = (share(world.rank() as u64), share(world.rank() as u64 + 1));

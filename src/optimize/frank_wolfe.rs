@@ -114,11 +114,12 @@ pub fn frank_wolfe(
                 search.fit.gap = gradient.directional(&search.current, &next);
             }
             let step = timed(&mut oracle.seconds.search, || search.step(&next));
-            if search.take(rule, &next, step, start) {
-                let taken = &search.fit.trajectory;
-                observe(taken.len(), search.fit.initial_utility, &taken[taken.len() - 1]);
+            let taken = search.take(rule, &next, step, start);
+            if taken {
+                let trajectory = &search.fit.trajectory;
+                observe(trajectory.len(), search.fit.initial_utility, &trajectory[trajectory.len() - 1]);
             }
-            search.outcome(step, direction)
+            search.outcome(step, taken, direction)
         });
         match oracle.share_outcome(outcome) {
             Outcome::Stepped => direction = 0,
@@ -153,6 +154,8 @@ struct Search<'a> {
     current: Tensor,
     /// Utility before the last step.
     before: f64,
+    /// Why the metric's own gradient led no further, when it did not.
+    stall: Stop,
     fit: Fit,
 }
 
@@ -175,7 +178,7 @@ impl<'a> Search<'a> {
             gap: f64::INFINITY,
             seconds: Seconds::default(),
         };
-        Search { metric, objective, population, options, current, before: utility, fit }
+        Search { metric, objective, population, options, current, before: utility, stall: Stop::Step, fit }
     }
 
     /// Algorithm 1, line 7.
@@ -228,7 +231,7 @@ impl<'a> Search<'a> {
     }
 
     /// Whether to go on after this step, and if not, why.
-    fn outcome(&mut self, step: Step, direction: usize) -> Outcome {
+    fn outcome(&mut self, step: Step, taken: bool, direction: usize) -> Outcome {
         let small_gap = self.fit.gap < self.options.min_gain;
         let small_step = step.size < self.options.tolerance;
         if self.options.step == StepRule::Classic {
@@ -240,13 +243,13 @@ impl<'a> Search<'a> {
             };
         }
         let small_gain = step.value - self.before < self.options.min_gain;
-        if !small_step && !small_gain {
+        if taken && !small_gain {
             return Outcome::Stepped;
         }
         // Why it stopped is what the metric's own gradient says, not a smoothed one.
         if direction == 0 {
             // The gap is a bound for concave metrics only, so a gain that was found counts for more.
-            self.fit.stopped = match (small_gain && small_gap, small_step) {
+            self.stall = match (small_gain && small_gap, small_step) {
                 (true, _) => Stop::Gap,
                 (_, true) => Stop::Step,
                 _ => Stop::Gain,
@@ -254,6 +257,6 @@ impl<'a> Search<'a> {
         }
         // Where the best rule changes nothing at all, no other one will.
         let settled = direction == 0 && self.fit.gap == 0.0;
-        if settled { Outcome::Stopped(self.fit.stopped) } else { Outcome::Stalled(self.fit.stopped) }
+        if settled { Outcome::Stopped(self.stall) } else { Outcome::Stalled(self.stall) }
     }
 }

@@ -6,6 +6,9 @@ mod oracle;
 mod seconds;
 mod step;
 
+#[cfg(test)]
+mod tests;
+
 pub use frank_wolfe::{Fit, Options, Stop, frank_wolfe, population};
 pub use initial::Initial;
 pub use seconds::Seconds;

@@ -31,7 +31,7 @@ impl Console {
             Some(path) => Json::File(path.into()),
         };
         if let Json::File(path) = &json {
-            world.on_root(|| Ok(overwrite.check(path)?))?;
+            world.on_root(|| Ok(overwrite.check_text(path)?))?;
         }
         Ok(Console { speaks: world.is_root(), json, overwrite })
     }

@@ -31,7 +31,7 @@ pub fn load_predictions(world: &World, predictions: &Location, labels: &Location
     let odd = (0..scores.rows()).find(|&local| row(&scores, local).columns.len() != k);
     world.agree(match odd {
         Some(local) => usage(format!(
-            "{predictions}: row {} has {} labels where others have {k}; every row must have exactly k",
+            "{predictions}: row {} has {} labels, but the mean over rows is {k} (rounded up); every row must have the same number, k",
             rows.start + local as u64,
             row(&scores, local).columns.len()
         )),

@@ -67,6 +67,8 @@ pub enum StoreError {
     Exists { file: PathBuf },
     #[error("{}: no such folder to write into; make it first", folder.display())]
     NoFolder { folder: PathBuf },
+    #[error("{}: is not a regular file and will not be replaced; name another one", file.display())]
+    NotRegular { file: PathBuf },
     #[error("{}: is a folder; name a file to write", file.display())]
     IsFolder { file: PathBuf },
     #[error("{}: cannot write into this folder: {source}", folder.display())]

@@ -20,6 +20,7 @@ impl Hdf5File {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 return Err(StoreError::NotFound { file: path.into() });
             }
+            Err(_) if path.is_dir() => return Err(StoreError::NotHdf5 { file: path.into() }),
             Err(source) => {
                 return Err(StoreError::Io { file: path.into(), action: "read it", source });
             }

@@ -36,10 +36,9 @@ impl Location {
         if !Path::new(text).exists()
             && let Some((file, group)) = text.rsplit_once(':')
             && !file.is_empty()
-            && !group.is_empty()
-            && !group.starts_with('/')
+            && !group.trim_matches('/').is_empty()
         {
-            return Location { file: file.into(), group: group.to_owned() };
+            return Location { file: file.into(), group: group.trim_matches('/').to_owned() };
         }
         Location { file: text.into(), group: role.group().to_owned() }
     }
@@ -60,5 +59,6 @@ mod tests {
         assert_eq!(Location::parse("a.h5", Role::Labels).to_string(), "a.h5:labels");
         assert_eq!(Location::parse("a.h5:oof", Role::Labels).to_string(), "a.h5:oof");
         assert_eq!(Location::parse("a.h5:x/y", Role::Labels).group, "x/y");
+        assert_eq!(Location::parse("a.h5:/x/y", Role::Labels).group, "x/y");
     }
 }

@@ -45,6 +45,14 @@ impl<'f> MatrixFile<'f> {
         let part = |part: &'static str| {
             let dataset =
                 group.dataset(part).map_err(|_| StoreError::MissingPart { place: place.clone(), part })?;
+            if dataset.ndim() != 1 {
+                return Err(StoreError::BadType {
+                    place: place.clone(),
+                    part: part.into(),
+                    found: format!("an array of {} dimensions", dataset.ndim()),
+                    allowed: "a list",
+                });
+            }
             let name = format!("{}/{part}", location.group);
             Numbers::open(file, name, dataset)
         };

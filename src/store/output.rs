@@ -28,14 +28,26 @@ impl Overwrite {
         if force { Overwrite::Replace } else { Overwrite::Refuse }
     }
 
+    /// As [`Overwrite::check`], for text, which may also go into a pipe or a device.
+    pub fn check_text(self, path: &Path) -> Result<()> {
+        if is_special(path) { Ok(()) } else { self.check(path) }
+    }
+
     /// Fails now rather than after hours of work.
     pub fn check(self, path: &Path) -> Result<()> {
-        if self == Overwrite::Refuse && path.exists() {
-            return Err(StoreError::Exists { file: path.into() });
-        }
-        if path.is_dir() {
+        let names_folder = path.file_name().is_none() || path.as_os_str().as_encoded_bytes().ends_with(b"/");
+        if path.is_dir() || names_folder {
             return Err(StoreError::IsFolder { file: path.into() });
         }
+        // Of the link itself, so that a link to nowhere counts as there.
+        let there = path.symlink_metadata().is_ok();
+        if there && self == Overwrite::Refuse {
+            return Err(StoreError::Exists { file: path.into() });
+        }
+        if is_special(path) {
+            return Err(StoreError::NotRegular { file: path.into() });
+        }
+        let path = &followed(path);
         let folder = folder_of(path);
         if !folder.is_dir() {
             return Err(StoreError::NoFolder { folder });
@@ -46,6 +58,16 @@ impl Overwrite {
             .and_then(|_| std::fs::remove_file(&probe))
             .map_err(|source| StoreError::Unwritable { folder, source })
     }
+}
+
+/// A pipe, a device or the like: to write into, never to replace.
+pub(super) fn is_special(path: &Path) -> bool {
+    path.metadata().is_ok_and(|there| !there.is_file() && !there.is_dir())
+}
+
+/// Where a link leads: its target is replaced, not the link.
+fn followed(path: &Path) -> PathBuf {
+    if path.is_symlink() { path.canonicalize().unwrap_or_else(|_| path.into()) } else { path.into() }
 }
 
 /// One rank's part of a one-dimensional dataset that all ranks write together.
@@ -157,6 +179,7 @@ pub fn write_file(
     small: impl FnOnce(&hdf5::File) -> hdf5::Result<()>,
 ) -> error::Result<()> {
     let pieces: Vec<Piece<'_>> = matrices.iter().flat_map(|matrix| matrix.pieces(world)).collect();
+    let path = &followed(path);
     let mut temporary = temporary_beside(path).into_os_string().into_encoded_bytes();
     world.broadcast(&mut temporary);
     let temporary = PathBuf::from(String::from_utf8_lossy(&temporary).into_owned());
@@ -242,11 +265,19 @@ fn publish(temporary: &Path, path: &Path) -> Result<()> {
     File::open(folder_of(path)).and_then(|folder| folder.sync_all()).map_err(io)
 }
 
-/// Writes a small text file whole or not at all.
+/// Writes a small text file whole or not at all; into a pipe or a device it just writes.
 pub fn write_text(path: &Path, overwrite: Overwrite, text: &str) -> Result<()> {
-    overwrite.check(path)?;
-    let temporary = temporary_beside(path);
     let io = |source| StoreError::Io { file: path.into(), action: "write it", source };
+    if is_special(path) {
+        return File::options()
+            .write(true)
+            .open(path)
+            .and_then(|mut file| file.write_all(text.as_bytes()))
+            .map_err(io);
+    }
+    overwrite.check(path)?;
+    let path = &followed(path);
+    let temporary = temporary_beside(path);
     let written = File::create(&temporary)
         .and_then(|mut file| file.write_all(text.as_bytes()))
         .map_err(io)
