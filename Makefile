@@ -1,6 +1,6 @@
 # `make` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-mpich build demo test test-python test-mpich bench lint clean python-env
+.PHONY: help deps deps-mpich deps-python build demo test test-python test-mpich bench lint clean python-env
 MAKEFLAGS += --no-print-directory
 
 # Where rustup puts cargo, for shells that have not been restarted since.
@@ -30,6 +30,9 @@ help: ## list the targets
 deps: ## install what is missing: MPI, HDF5, libclang, a C compiler
 	@sh tests/install-deps.sh
 
+deps-python: ## install Python, for the tests on the other side of the files
+	@sh tests/install-deps.sh python
+
 deps-mpich: ## install MPICH, the second MPI of the tests
 	@sh tests/install-deps.sh mpich
 
@@ -48,7 +51,7 @@ lint: ## rustfmt and clippy, with and without MPI
 	$(CARGO) clippy --locked --all-targets --no-default-features -- -D warnings
 
 # Without MPI first: both leave their binary in target/debug, and the Python tests take the one with MPI.
-test: deps deps-mpich python-env lint ## everything: lints, unit tests, ranks on two MPIs, Python
+test: deps deps-mpich deps-python python-env lint ## everything: lints, unit tests, ranks on two MPIs, Python
 	$(call step,tests without MPI)
 	$(CARGO) test --locked --no-default-features --lib --test bad_input --test help --test store_round_trip
 	$(call step,tests)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Finds what macrok is built with and installs only what is missing (Debian and Ubuntu; elsewhere it says what to
-# install). With `mpich` as argument it looks for a second MPI, which only the tests need.
+# install). With `mpich` or `python` as argument it looks for a second MPI or for Python, which only the tests need.
 set -eu
 
 have() { command -v "$1" >/dev/null 2>&1; }
@@ -32,6 +32,8 @@ have_compiler() { have cc || have gcc || have clang; }
 # A compiler without the headers of the C library is no compiler.
 have_headers() { [ "$(uname)" = Darwin ] || [ -e /usr/include/stdio.h ] || ! have apt-get; }
 
+have_python() { have python3 && python3 -c 'import venv, ensurepip' >/dev/null 2>&1; }
+
 have_mpich() { have mpicc.mpich && have mpirun.mpich; }
 
 apt_install() {
@@ -52,6 +54,17 @@ if [ "${1:-}" = mpich ]; then
         apt_install mpich libmpich-dev
     else
         echo "SKIPPED: no mpicc.mpich and no apt-get to install it with; tests run on one MPI only"
+    fi
+    exit 0
+fi
+
+if [ "${1:-}" = python ]; then
+    if have_python; then
+        echo "deps: Python is there"
+    elif have apt-get; then
+        apt_install python3 python3-venv
+    else
+        echo "SKIPPED: no python3 with venv and no apt-get to install it with; files are not tested against Python"
     fi
     exit 0
 fi
