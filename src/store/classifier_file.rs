@@ -7,7 +7,8 @@ use ndarray::ArrayView2;
 use super::error::{Result, StoreError};
 use super::hdf5_file::Hdf5File;
 use super::matrix::text_attribute;
-use super::output::{self, Overwrite, write_file};
+use super::output::{self, write_file};
+use super::replace::Overwrite;
 use crate::error;
 use crate::world::World;
 

@@ -9,6 +9,7 @@ mod location;
 mod matrix;
 mod names;
 mod output;
+mod replace;
 mod rows;
 
 pub use classifier_file::{ClassifierFile, Iteration};
@@ -17,5 +18,6 @@ pub use hdf5_file::{Hdf5File, library_version};
 pub use location::{Location, Role};
 pub use matrix::MatrixFile;
 pub use names::{read_names, write_names};
-pub use output::{Matrix, Overwrite, write_file, write_text};
+pub use output::{Matrix, write_file};
+pub use replace::{Overwrite, write_text};
 pub use rows::{Content, Csr, RowStarts};

@@ -1,11 +1,10 @@
-//! Files that appear whole or not at all (DESIGN, promise 3), written by all ranks at once.
+//! Files written by all ranks at once.
 //!
 //! HDF5 without its MPI driver cannot be written by several processes. So rank 0 lays the file out
 //! with contiguous, allocated datasets and closes it; then every rank writes its own rows as plain
 //! bytes at the place HDF5 gave them. The file is written beside its final name, synced and renamed.
 
 use std::fs::File;
-use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -13,62 +12,9 @@ use hdf5::plist::dataset_create::AllocTime;
 use hdf5::types::VarLenUnicode;
 
 use super::error::{Result, StoreError};
+use super::replace::{Overwrite, followed, publish, temporary_beside};
 use crate::error;
 use crate::world::World;
-
-/// What to do when the output is already there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Overwrite {
-    Refuse,
-    Replace,
-}
-
-impl Overwrite {
-    pub fn from_force(force: bool) -> Overwrite {
-        if force { Overwrite::Replace } else { Overwrite::Refuse }
-    }
-
-    /// As [`Overwrite::check`], for text, which may also go into a pipe or a device.
-    pub fn check_text(self, path: &Path) -> Result<()> {
-        if is_special(path) { Ok(()) } else { self.check(path) }
-    }
-
-    /// Fails now rather than after hours of work.
-    pub fn check(self, path: &Path) -> Result<()> {
-        let names_folder = path.file_name().is_none() || path.as_os_str().as_encoded_bytes().ends_with(b"/");
-        if path.is_dir() || names_folder {
-            return Err(StoreError::IsFolder { file: path.into() });
-        }
-        // Of the link itself, so that a link to nowhere counts as there.
-        let there = path.symlink_metadata().is_ok();
-        if there && self == Overwrite::Refuse {
-            return Err(StoreError::Exists { file: path.into() });
-        }
-        if is_special(path) {
-            return Err(StoreError::NotRegular { file: path.into() });
-        }
-        let path = &followed(path);
-        let folder = folder_of(path);
-        if !folder.is_dir() {
-            return Err(StoreError::NoFolder { folder });
-        }
-        // The only way to know is to try.
-        let probe = temporary_beside(path);
-        File::create(&probe)
-            .and_then(|_| std::fs::remove_file(&probe))
-            .map_err(|source| StoreError::Unwritable { folder, source })
-    }
-}
-
-/// A pipe, a device or the like: to write into, never to replace.
-pub(super) fn is_special(path: &Path) -> bool {
-    path.metadata().is_ok_and(|there| !there.is_file() && !there.is_dir())
-}
-
-/// Where a link leads: its target is replaced, not the link.
-fn followed(path: &Path) -> PathBuf {
-    if path.is_symlink() { path.canonicalize().unwrap_or_else(|_| path.into()) } else { path.into() }
-}
 
 /// One rank's part of a one-dimensional dataset that all ranks write together.
 pub struct Piece<'d> {
@@ -82,8 +28,10 @@ pub struct Piece<'d> {
 /// The element types the files hold.
 pub enum Bytes<'d> {
     F32(&'d [f32]),
-    /// Column numbers. Stored as i32, which SciPy uses without a conversion, when they fit.
-    Columns(&'d [u32], bool),
+    /// Column numbers that fit i32, which SciPy uses without a conversion.
+    Columns(&'d [u32]),
+    /// Column numbers that do not; stored as i64.
+    WideColumns(&'d [u32]),
     I64(Vec<i64>),
 }
 
@@ -91,10 +39,8 @@ impl Bytes<'_> {
     fn encode(&self) -> Vec<u8> {
         match self {
             Bytes::F32(values) => values.iter().flat_map(|v| v.to_ne_bytes()).collect(),
-            Bytes::Columns(values, true) => values.iter().flat_map(|v| v.to_ne_bytes()).collect(),
-            Bytes::Columns(values, false) => {
-                values.iter().flat_map(|&v| i64::from(v).to_ne_bytes()).collect()
-            }
+            Bytes::Columns(values) => values.iter().flat_map(|v| v.to_ne_bytes()).collect(),
+            Bytes::WideColumns(values) => values.iter().flat_map(|&v| i64::from(v).to_ne_bytes()).collect(),
             Bytes::I64(values) => values.iter().flat_map(|v| v.to_ne_bytes()).collect(),
         }
     }
@@ -102,15 +48,15 @@ impl Bytes<'_> {
     fn len(&self) -> usize {
         match self {
             Bytes::F32(values) => values.len(),
-            Bytes::Columns(values, _) => values.len(),
+            Bytes::Columns(values) | Bytes::WideColumns(values) => values.len(),
             Bytes::I64(values) => values.len(),
         }
     }
 
     fn width(&self) -> u64 {
         match self {
-            Bytes::F32(_) | Bytes::Columns(_, true) => 4,
-            Bytes::Columns(_, false) | Bytes::I64(_) => 8,
+            Bytes::F32(_) | Bytes::Columns(_) => 4,
+            Bytes::WideColumns(_) | Bytes::I64(_) => 8,
         }
     }
 
@@ -118,7 +64,8 @@ impl Bytes<'_> {
     fn part(&self, range: std::ops::Range<usize>) -> Bytes<'_> {
         match self {
             Bytes::F32(values) => Bytes::F32(&values[range]),
-            Bytes::Columns(values, narrow) => Bytes::Columns(&values[range], *narrow),
+            Bytes::Columns(values) => Bytes::Columns(&values[range]),
+            Bytes::WideColumns(values) => Bytes::WideColumns(&values[range]),
             Bytes::I64(values) => Bytes::I64(values[range].to_vec()),
         }
     }
@@ -147,10 +94,11 @@ impl<'d> Matrix<'d> {
         let length = self.indptr.len() - usize::from(!last);
         let indptr: Vec<i64> = self.indptr[..length].iter().map(|&at| (start + at as u64) as i64).collect();
         let narrow = self.columns <= i32::MAX as u64;
+        let columns = if narrow { Bytes::Columns(self.indices) } else { Bytes::WideColumns(self.indices) };
         let name = |part| format!("{}/{part}", self.group);
         vec![
             Piece { name: name("data"), bytes: Bytes::F32(self.values), start, total },
-            Piece { name: name("indices"), bytes: Bytes::Columns(self.indices, narrow), start, total },
+            Piece { name: name("indices"), bytes: columns, start, total },
             Piece {
                 name: name("indptr"),
                 bytes: Bytes::I64(indptr),
@@ -222,8 +170,8 @@ fn lay_out(
         let builder = file.new_dataset_builder();
         let empty = match piece.bytes {
             Bytes::F32(_) => builder.empty::<f32>(),
-            Bytes::Columns(_, true) => builder.empty::<i32>(),
-            Bytes::Columns(_, false) | Bytes::I64(_) => builder.empty::<i64>(),
+            Bytes::Columns(_) => builder.empty::<i32>(),
+            Bytes::WideColumns(_) | Bytes::I64(_) => builder.empty::<i64>(),
         };
         let dataset = empty
             .shape(piece.total as usize)
@@ -255,49 +203,6 @@ fn write_pieces(path: &Path, pieces: &[Piece<'_>], places: &[u64]) -> Result<()>
         }
     }
     file.sync_all().map_err(io("write it"))
-}
-
-/// Makes a finished file appear under its name, for good.
-fn publish(temporary: &Path, path: &Path) -> Result<()> {
-    let io = |source| StoreError::Io { file: path.into(), action: "write it", source };
-    File::open(temporary).and_then(|file| file.sync_all()).map_err(io)?;
-    std::fs::rename(temporary, path).map_err(io)?;
-    File::open(folder_of(path)).and_then(|folder| folder.sync_all()).map_err(io)
-}
-
-/// Writes a small text file whole or not at all; into a pipe or a device it just writes.
-pub fn write_text(path: &Path, overwrite: Overwrite, text: &str) -> Result<()> {
-    let io = |source| StoreError::Io { file: path.into(), action: "write it", source };
-    if is_special(path) {
-        return File::options()
-            .write(true)
-            .open(path)
-            .and_then(|mut file| file.write_all(text.as_bytes()))
-            .map_err(io);
-    }
-    overwrite.check(path)?;
-    let path = &followed(path);
-    let temporary = temporary_beside(path);
-    let written = File::create(&temporary)
-        .and_then(|mut file| file.write_all(text.as_bytes()))
-        .map_err(io)
-        .and_then(|()| publish(&temporary, path));
-    if written.is_err() {
-        let _ = std::fs::remove_file(&temporary);
-    }
-    written
-}
-
-fn folder_of(path: &Path) -> PathBuf {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder.into(),
-        _ => ".".into(),
-    }
-}
-
-fn temporary_beside(path: &Path) -> PathBuf {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    folder_of(path).join(format!(".{name}.{}.part", std::process::id()))
 }
 
 pub(super) fn text_attribute(at: &hdf5::Location, name: &str, text: &str) -> hdf5::Result<()> {

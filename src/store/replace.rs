@@ -1,0 +1,104 @@
+//! Putting a file in its place: whole or not at all, and only where it may go (DESIGN, promise 3).
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use super::error::{Result, StoreError};
+
+/// What to do when the output is already there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overwrite {
+    Refuse,
+    Replace,
+}
+
+impl Overwrite {
+    pub fn from_force(force: bool) -> Overwrite {
+        if force { Overwrite::Replace } else { Overwrite::Refuse }
+    }
+
+    /// As [`Overwrite::check`], for text, which may also go into a pipe or a device.
+    pub fn check_text(self, path: &Path) -> Result<()> {
+        if is_special(path) { Ok(()) } else { self.check(path) }
+    }
+
+    /// Fails now rather than after hours of work.
+    pub fn check(self, path: &Path) -> Result<()> {
+        let names_folder = path.file_name().is_none() || path.as_os_str().as_encoded_bytes().ends_with(b"/");
+        if path.is_dir() || names_folder {
+            return Err(StoreError::IsFolder { file: path.into() });
+        }
+        // Of the link itself, so that a link to nowhere counts as there.
+        let there = path.symlink_metadata().is_ok();
+        if there && self == Overwrite::Refuse {
+            return Err(StoreError::Exists { file: path.into() });
+        }
+        if is_special(path) {
+            return Err(StoreError::NotRegular { file: path.into() });
+        }
+        let path = &followed(path);
+        let folder = folder_of(path);
+        if !folder.is_dir() {
+            return Err(StoreError::NoFolder { folder });
+        }
+        // The only way to know is to try.
+        let probe = temporary_beside(path);
+        File::create(&probe)
+            .and_then(|_| std::fs::remove_file(&probe))
+            .map_err(|source| StoreError::Unwritable { folder, source })
+    }
+}
+
+/// A pipe, a device or the like: to write into, never to replace.
+fn is_special(path: &Path) -> bool {
+    path.metadata().is_ok_and(|there| !there.is_file() && !there.is_dir())
+}
+
+/// Where a link leads: its target is replaced, not the link.
+pub(super) fn followed(path: &Path) -> PathBuf {
+    if path.is_symlink() { path.canonicalize().unwrap_or_else(|_| path.into()) } else { path.into() }
+}
+
+/// Makes a finished file appear under its name, for good.
+pub(super) fn publish(temporary: &Path, path: &Path) -> Result<()> {
+    let io = |source| StoreError::Io { file: path.into(), action: "write it", source };
+    File::open(temporary).and_then(|file| file.sync_all()).map_err(io)?;
+    std::fs::rename(temporary, path).map_err(io)?;
+    File::open(folder_of(path)).and_then(|folder| folder.sync_all()).map_err(io)
+}
+
+/// Writes a small text file whole or not at all; into a pipe or a device it just writes.
+pub fn write_text(path: &Path, overwrite: Overwrite, text: &str) -> Result<()> {
+    let io = |source| StoreError::Io { file: path.into(), action: "write it", source };
+    if is_special(path) {
+        return File::options()
+            .write(true)
+            .open(path)
+            .and_then(|mut file| file.write_all(text.as_bytes()))
+            .map_err(io);
+    }
+    overwrite.check(path)?;
+    let path = &followed(path);
+    let temporary = temporary_beside(path);
+    let written = File::create(&temporary)
+        .and_then(|mut file| file.write_all(text.as_bytes()))
+        .map_err(io)
+        .and_then(|()| publish(&temporary, path));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&temporary);
+    }
+    written
+}
+
+fn folder_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.into(),
+        _ => ".".into(),
+    }
+}
+
+pub(super) fn temporary_beside(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    folder_of(path).join(format!(".{name}.{}.part", std::process::id()))
+}
