@@ -47,27 +47,25 @@ apt_install() {
     $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"
 }
 
-if [ "${1:-}" = mpich ]; then
-    if have_mpich; then
-        echo "deps: MPICH is there"
+# What only the tests need: where it cannot be had they say so and go on.
+for_tests() {
+    name=$1
+    check=$2
+    shift 2
+    if $check; then
+        echo "deps: $name is there"
     elif have apt-get; then
-        apt_install mpich libmpich-dev
+        apt_install "$@"
     else
-        echo "SKIPPED: no mpicc.mpich and no apt-get to install it with; tests run on one MPI only"
+        echo "SKIPPED: no $name, and no apt-get to install it with; the tests that need it will be skipped"
     fi
     exit 0
-fi
+}
 
-if [ "${1:-}" = python ]; then
-    if have_python; then
-        echo "deps: Python is there"
-    elif have apt-get; then
-        apt_install python3 python3-venv
-    else
-        echo "SKIPPED: no python3 with venv and no apt-get to install it with; files are not tested against Python"
-    fi
-    exit 0
-fi
+case "${1:-}" in
+mpich) for_tests MPICH have_mpich mpich libmpich-dev ;;
+python) for_tests Python have_python python3 python3-venv ;;
+esac
 
 missing=
 need() { missing="$missing $1"; }
