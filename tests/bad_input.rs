@@ -359,7 +359,7 @@ const CASES: &[Case] = &[
     command(
         "predictions of different lengths",
         "evaluate --predictions p.h5 --labels d.h5 --json e.json",
-        "p.h5:predictions: row 2 has 1 labels where others have 2",
+        "p.h5:predictions: row 2 has 1 labels, but row 0 has 2",
         |at| {
             prepare_good(at);
             let row: &[(i64, f64)] = &[(0, 0.5), (1, 0.5)];

@@ -23,20 +23,19 @@ pub fn load_predictions(world: &World, predictions: &Location, labels: &Location
     world.agree(same_shape(&matrix, &labels).map_err(Into::into))?;
     let rows = share(world, &matrix)?;
     let scores = read_rows(world, &matrix, rows.clone(), Content::Finite)?;
-    let (total_rows, columns) = matrix.shape();
-    // The mean decides what k is meant to be; then every row must have it. A dense matrix stores
-    // zeros too, so what counts is what was read.
-    let predicted: u64 = world.gather_to_all(scores.nnz() as u64).iter().sum();
-    let k = predicted.div_ceil(total_rows) as usize;
+    let total_rows = matrix.shape().0;
+    // The first row says what k is; then every row must have it. A rank may have no row at all.
+    let first = if scores.rows() > 0 { row(&scores, 0).columns.len() as u64 + 1 } else { 0 };
+    let first = world.gather_to_all(first).into_iter().find(|&first| first > 0);
+    let k = first.map_or(0, |first| first as usize - 1);
     let odd = (0..scores.rows()).find(|&local| row(&scores, local).columns.len() != k);
     world.agree(match odd {
         Some(local) => usage(format!(
-            "{predictions}: row {} has {} labels, but the mean over rows is {k} (rounded up); every row must have the same number, k",
+            "{predictions}: row {} has {} labels, but row 0 has {k}; every row must have the same number, k",
             rows.start + local as u64,
             row(&scores, local).columns.len()
         )),
         None if k == 0 => usage(format!("{predictions}: no labels are predicted")),
-        None if k as u64 > columns => usage(format!("{predictions}: more predictions than labels")),
         None => Ok(()),
     })?;
     let labels = read_rows(world, &labels, rows.clone(), Content::Labels)?;

@@ -77,6 +77,19 @@ impl<'f> Numbers<'f> {
         Ok(())
     }
 
+    /// The integers of `range` as column numbers; none when they are stored in 64 bits or one of them is not
+    /// below `limit`. Then [`Numbers::integers`] has them all, slower.
+    pub(super) fn columns(&self, range: Range<u64>, limit: u64) -> Result<Option<Vec<u32>>> {
+        if self.kind != Kind::Narrow {
+            return Ok(None);
+        }
+        // As unsigned, a negative number is above every limit that fits i32.
+        let columns: Vec<u32> = self.slab::<i32>(range)?.into_iter().map(|v| v as u32).collect();
+        let largest = columns.iter().fold(0, |largest: u32, &column| largest.max(column));
+        let limit = limit.min(i32::MAX as u64 + 1);
+        Ok((u64::from(largest) < limit).then_some(columns))
+    }
+
     /// The single integer at `at`.
     pub(super) fn integer(&self, at: u64) -> Result<i128> {
         let mut found = 0;

@@ -20,6 +20,19 @@ pub enum Content {
     Finite,
 }
 
+impl Content {
+    /// Whether all values can be taken as they are. Without a branch an entry, so that it is fast; what is
+    /// wrong is then looked for entry by entry.
+    fn allows_all(self, values: &[f32]) -> bool {
+        let all = |allowed: fn(f32) -> bool| values.iter().fold(true, |all, &value| all & allowed(value));
+        match self {
+            Content::Probabilities { .. } => all(|value| (0.0..=1.0).contains(&value)),
+            Content::Labels => all(|value| value == 1.0),
+            Content::Finite => all(f32::is_finite),
+        }
+    }
+}
+
 /// Entries read from the file at a time: large enough for the disk, small beside a shard.
 const SLAB: u64 = 1 << 20;
 
@@ -105,16 +118,42 @@ impl<'m> Builder<'m> {
             }
             let slab = begin..starts[end];
             let values = data.values(slab.clone())?;
-            let mut columns = Vec::with_capacity((slab.end - slab.start) as usize);
-            indices.integers(slab, |column| columns.push(column))?;
-            for row in row..end {
-                let entries = (starts[row] - begin) as usize..(starts[row + 1] - begin) as usize;
-                for at in entries {
-                    self.push(columns[at], values.get(at))?;
+            let columns = indices.columns(slab.clone(), self.matrix.columns)?;
+            match (columns, &values) {
+                (Some(columns), Values::Single(values)) if self.content.allows_all(values) => {
+                    self.append(&columns, values, &starts[row..=end])?;
                 }
-                self.end_row()?;
+                _ => self.one_by_one(indices, slab, &values, &starts[row..=end])?,
             }
             row = end;
+        }
+        Ok(())
+    }
+
+    /// Rows that have nothing wrong with them but, perhaps, their order.
+    fn append(&mut self, columns: &[u32], values: &[f32], starts: &[u64]) -> Result<()> {
+        let before = self.columns.len();
+        self.columns.extend_from_slice(columns);
+        self.values.extend_from_slice(values);
+        starts[1..].iter().try_for_each(|end| self.end_row(before + (end - starts[0]) as usize))
+    }
+
+    /// Rows of any kind, each entry looked at by itself.
+    fn one_by_one(
+        &mut self,
+        indices: &Numbers<'_>,
+        slab: Range<u64>,
+        values: &Values,
+        starts: &[u64],
+    ) -> Result<()> {
+        let mut columns = Vec::with_capacity((slab.end - slab.start) as usize);
+        indices.integers(slab, |column| columns.push(column))?;
+        for pair in starts.windows(2) {
+            let row = (pair[0] - starts[0]) as usize..(pair[1] - starts[0]) as usize;
+            for (at, &column) in row.clone().zip(&columns[row]) {
+                self.push(column, values.get(at))?;
+            }
+            self.end_row(self.columns.len())?;
         }
         Ok(())
     }
@@ -133,7 +172,7 @@ impl<'m> Builder<'m> {
                         self.push(column as i128, value)?;
                     }
                 }
-                self.end_row()?;
+                self.end_row(self.columns.len())?;
             }
             row = end;
         }
@@ -171,12 +210,13 @@ impl<'m> Builder<'m> {
         Ok(())
     }
 
-    fn end_row(&mut self) -> Result<()> {
-        let start = self.indptr[self.indptr.len() - 1];
-        let columns = &mut self.columns[start..];
+    /// The row ends before entry `end`.
+    fn end_row(&mut self, end: usize) -> Result<()> {
+        let row = self.indptr[self.indptr.len() - 1]..end;
+        let columns = &mut self.columns[row.clone()];
         if !columns.is_sorted_by(|a, b| a < b) {
-            sort_row(columns, &mut self.values[start..]);
-            if let Some(pair) = self.columns[start..].windows(2).find(|pair| pair[0] == pair[1]) {
+            sort_row(columns, &mut self.values[row.clone()]);
+            if let Some(pair) = self.columns[row].windows(2).find(|pair| pair[0] == pair[1]) {
                 return Err(StoreError::DuplicateColumn {
                     place: self.matrix.location.to_string(),
                     row: self.row(),
@@ -184,7 +224,7 @@ impl<'m> Builder<'m> {
                 });
             }
         }
-        self.indptr.push(self.columns.len());
+        self.indptr.push(end);
         Ok(())
     }
 
