@@ -106,21 +106,25 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     })
 }
 
-/// Labels, ascending in each row, and scores, which fall strictly in the order of the picks: rounded
-/// to f32 or equal by nature, they would lose that order. None is zero, because SciPy drops stored
-/// zeros here and there, and with them the label.
+/// Labels, ascending in each row, and scores from which a reader finds the order of the picks again:
+/// largest first, of equal ones the smaller label. Where that would not be their order, because f32 is
+/// too coarse or a filler was picked last whatever it scores, a score is the next below the one before.
+/// None is zero, because SciPy drops stored zeros here and there, and with them the label.
 fn stored(picks: &mut [Pick], k: usize) -> (Vec<u32>, Vec<f32>) {
     for row in picks.chunks_mut(k) {
-        let mut above = f32::INFINITY;
+        let (mut above, mut last) = (f32::INFINITY, 0);
         for pick in row.iter_mut() {
             let mut score = pick.score as f32;
-            if score >= above {
+            if score == 0.0 {
+                score = f32::MIN_POSITIVE;
+            }
+            if score > above || (score == above && pick.label < last) {
                 score = above.next_down();
             }
             if score == 0.0 {
-                score = if above > f32::MIN_POSITIVE { f32::MIN_POSITIVE } else { -f32::MIN_POSITIVE };
+                score = -f32::MIN_POSITIVE;
             }
-            above = score;
+            (above, last) = (score, pick.label);
             pick.score = score.into();
         }
         row.sort_unstable_by_key(|pick| pick.label);
@@ -144,7 +148,7 @@ mod tests {
         assert!(sorted.is_sorted());
         assert!(values.iter().all(|&value| value != 0.0));
         let mut order: Vec<usize> = (0..sorted.len()).collect();
-        order.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
+        order.sort_by(|&a, &b| values[b].total_cmp(&values[a]).then(sorted[a].cmp(&sorted[b])));
         assert_eq!(order.iter().map(|&at| sorted[at]).collect::<Vec<_>>(), labels);
     }
 }
