@@ -88,6 +88,7 @@ elif have apt-get; then
 else
     cat >&2 <<TEXT
 deps: missing (by their Debian names):$missing
+The names for other systems below have not been tried:
   Fedora, RHEL     dnf install gcc pkgconf openmpi-devel hdf5-devel clang-devel && module load mpi
   openSUSE         zypper install gcc pkg-config openmpi4-devel hdf5-devel clang-devel
   Arch             pacman -S gcc pkgconf openmpi hdf5 clang
