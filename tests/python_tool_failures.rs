@@ -22,7 +22,7 @@ fn shard(rows: u64) -> Shard {
     Shard {
         rows: 0..rows,
         total_rows: rows,
-        marginals: matrix(made.marginals),
+        marginals: (&matrix(made.marginals)).into(),
         targets: Targets::Labels(labels),
     }
 }
@@ -51,7 +51,7 @@ fn counts_go_on_beyond_what_f32_can_hold() {
     let shard = Shard {
         rows: 0..rows as u64,
         total_rows: rows as u64,
-        marginals: matrix(vec![0.5; rows]),
+        marginals: (&matrix(vec![0.5; rows])).into(),
         targets: Targets::Labels(matrix(vec![1.0; rows])),
     };
     let counts = count(&shard, &Rule::top_k(2), 1, Candidates::All);

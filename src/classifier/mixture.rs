@@ -1,10 +1,11 @@
 //! A classifier: rules with weights, and the draw of one prediction from them.
 
 use super::madow::Inclusion;
+use super::pass::Draw;
 use super::rule::{Candidates, Rule};
 use super::select::{Pick, Prepared, Selector};
 use crate::random::{self, Purpose};
-use crate::shard::Row;
+use crate::shard::{Marginals, Row};
 
 /// How a prediction is drawn from a mixture. Both give every label the same chance in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -58,26 +59,25 @@ impl Mixture {
         quanta
     }
 
-    pub(super) fn prepare(&self, longest_row: usize) -> Vec<Prepared> {
-        self.rules.iter().map(|rule| Prepared::new(rule, self.k, self.candidates, longest_row)).collect()
+    pub(super) fn prepare<'m>(&self, marginals: &'m Marginals) -> Vec<Prepared<'m>> {
+        self.rules.iter().map(|rule| Prepared::new(rule, self.k, self.candidates, marginals)).collect()
     }
 }
 
-/// What draws predictions row by row. `seed`, `round` and the *global* row decide everything.
+/// What draws predictions row by row. The draw and the *global* row decide everything.
 pub(super) struct Drawer<'p> {
-    pub rules: &'p [Prepared],
+    pub rules: &'p [Prepared<'p>],
     pub quanta: &'p [u64],
-    pub sampling: Sampling,
-    pub seed: u64,
-    pub round: u32,
+    pub draw: Draw,
 }
 
 impl Drawer<'_> {
     /// The predicted labels of a row, best first, in `space`.
     pub fn draw<'s>(&self, row: Row<'_>, global: u64, space: &'s mut Space) -> &'s [Pick] {
-        match self.sampling {
+        let Draw { sampling, seed, round } = self.draw;
+        match sampling {
             Sampling::Rule => {
-                let bits = random::bits(self.seed, Purpose::DrawRule, self.round, global);
+                let bits = random::bits(seed, Purpose::DrawRule, round, global);
                 let mut left = bits % WHOLE;
                 let chosen = self.quanta.iter().position(|&quantum| {
                     let here = left < quantum;
@@ -93,7 +93,7 @@ impl Drawer<'_> {
                         space.inclusion.add(pick.label, pick.marginal, quantum);
                     }
                 }
-                let bits = random::bits(self.seed, Purpose::Madow, self.round, global);
+                let bits = random::bits(seed, Purpose::Madow, round, global);
                 space.inclusion.draw(bits % WHOLE)
             }
         }

@@ -2,18 +2,23 @@
 //! nor HDF5.
 
 mod baseline;
+mod kernel;
 mod madow;
 mod mixture;
 mod pass;
 mod rule;
 mod select;
+mod threshold;
 
 pub use baseline::{Constants, Strategy, baseline, propensities};
+pub use kernel::Kernel;
 pub use madow::Inclusion;
 pub use mixture::{Mixture, Sampling};
-pub use pass::{add_counts, count, count_positives, fold_blocks, predict};
+pub use pass::{Draw, add_counts, count, count_positives, fold_draws, predict};
 pub use rule::{Candidates, Rule};
 pub use select::{Pick, Prepared, Selector};
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod twins;

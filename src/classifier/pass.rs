@@ -1,65 +1,129 @@
 //! One pass over the rows of a shard, in parallel: what Frank-Wolfe, prediction and evaluation share.
 
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
 use super::mixture::{Drawer, Mixture, Sampling, Space};
 use super::rule::{Candidates, Rule};
-use super::select::{Pick, Prepared, Selector};
+use super::select::{Chosen, Pick, Prepared, Selector};
 use crate::measure::Counts;
-use crate::shard::{Shard, Targets};
+use crate::shard::{FixedPoint, Marginals, Shard, Targets};
 use crate::store::Csr;
-
-/// Rows one thread takes at a time.
-const BLOCK: usize = 2048;
-
-fn blocks(rows: usize) -> impl IndexedParallelIterator<Item = Range<usize>> {
-    (0..rows.div_ceil(BLOCK)).into_par_iter().map(move |block| block * BLOCK..((block + 1) * BLOCK).min(rows))
-}
-
-/// The largest number of entries stored in a row.
-fn longest_row(marginals: &Csr) -> usize {
-    marginals.indptr().raw_storage().windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0)
-}
-
-/// Hands blocks of rows to threads, each of which adds to a total of its own. Returns those totals,
-/// at most one a thread, in no particular order.
-pub fn fold_blocks<T: Send>(
-    rows: usize,
-    new: impl Fn() -> T + Sync,
-    add: impl Fn(&mut T, Range<usize>) + Sync,
-) -> Vec<T> {
-    let idle: Mutex<Vec<T>> = Mutex::new(Vec::new());
-    let lock = || idle.lock().unwrap_or_else(PoisonError::into_inner);
-    blocks(rows).for_each(|rows| {
-        // Bound before it is matched on: the lock must not be held while rows are worked on.
-        let taken = lock().pop();
-        let mut total = taken.unwrap_or_else(&new);
-        add(&mut total, rows);
-        lock().push(total);
-    });
-    idle.into_inner().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// The counts of one rule on this shard (Algorithm 1, lines 9 and 10). Integers, so threads may
 /// take rows in any order.
 pub fn count(shard: &Shard, rule: &Rule, k: usize, candidates: Candidates) -> Counts {
-    let prepared = Prepared::new(rule, k, candidates, longest_row(&shard.marginals));
-    let labels = shard.labels();
-    let parts = fold_blocks(
-        shard.local_rows(),
-        || Counts::new(labels),
-        |counts, rows| {
-            let mut selector = Selector::default();
-            for local in rows {
-                let picks = selector.select(&prepared, shard.row(local));
-                add_row(counts, shard, local, picks);
-            }
-        },
+    let prepared = Prepared::new(rule, k, candidates, &shard.marginals);
+    let parts = shard.marginals.blocks().fold(
+        || Counter::new(shard),
+        |counter, block| counter.add(&prepared, shard.marginals.blocks().rows(block)),
     );
-    parts.into_iter().fold(Counts::new(labels), add_counts)
+    total(shard.labels(), parts.iter().map(|part| (&part.counts[..], &part.expected[..])))
+}
+
+/// One thread's counts. Nothing else is near them in memory, so that threads do not slow each other down.
+struct Counter<'s> {
+    shard: &'s Shard,
+    selector: Selector,
+    chosen: Vec<Chosen>,
+    /// How often a label was predicted, and was so rightly. Together, because both are counted at once. A
+    /// shard has fewer rows than this counts to (see `Shard::MOST_ROWS`).
+    counts: Vec<[u32; 2]>,
+    /// Sums of marginals instead, where those stand in for labels.
+    expected: Vec<u64>,
+}
+
+/// Rows whose labels are chosen before any is counted. The looking up for them goes on side by side then:
+/// with millions of labels each waits for memory.
+const BATCH: usize = 32;
+
+impl<'s> Counter<'s> {
+    fn new(shard: &'s Shard) -> Counter<'s> {
+        let labels = shard.labels();
+        Counter {
+            shard,
+            selector: Selector::default(),
+            chosen: Vec::new(),
+            counts: vec![[0; 2]; labels],
+            expected: match &shard.targets {
+                Targets::Labels(_) => Vec::new(),
+                Targets::Expected(_) => vec![0; labels],
+            },
+        }
+    }
+
+    fn add(&mut self, rule: &Prepared<'_>, rows: Range<usize>) {
+        let marginals = &self.shard.marginals;
+        for first in rows.clone().step_by(BATCH) {
+            let batch = first..(first + BATCH).min(rows.end);
+            self.chosen.clear();
+            for local in batch.clone() {
+                self.selector.choose(rule, marginals.row(local), &mut self.chosen);
+            }
+            if let Some(names) = marginals.names() {
+                self.chosen.iter_mut().for_each(|chosen| chosen.column = names[chosen.column as usize]);
+            }
+            match &self.shard.targets {
+                Targets::Labels(labels) => self.count_hits(labels, batch),
+                Targets::Expected(fixed) => self.count_expected(*fixed),
+            }
+        }
+    }
+
+    fn count_hits(&mut self, labels: &Csr, rows: Range<usize>) {
+        let k = self.chosen.len() / rows.len();
+        for (local, chosen) in rows.zip(self.chosen.chunks_exact(k)) {
+            let truth = crate::shard::columns(labels, local);
+            for chosen in chosen {
+                let [predicted, hits] = &mut self.counts[chosen.column as usize];
+                *predicted += 1;
+                *hits += u32::from(contains(truth, chosen.column));
+            }
+        }
+    }
+
+    fn count_expected(&mut self, fixed: FixedPoint) {
+        for chosen in &self.chosen {
+            self.counts[chosen.column as usize][0] += 1;
+            self.expected[chosen.column as usize] += fixed.encode_single(chosen.marginal);
+        }
+    }
+}
+
+/// Whether a label is among those of a row, which ascend.
+#[inline]
+fn contains(labels: &[u32], label: u32) -> bool {
+    // Few are all looked at: faster than to guess where to look next.
+    if labels.len() <= 16 {
+        labels.iter().fold(false, |found, &other| found | (other == label))
+    } else {
+        labels.binary_search(&label).is_ok()
+    }
+}
+
+/// Labels that one thread adds up at a time.
+const STRETCH: usize = 1 << 14;
+
+/// The sum of what threads counted: (predicted, right) and, where there are no labels, sums of marginals.
+fn total<'c>(labels: usize, parts: impl Iterator<Item = (&'c [[u32; 2]], &'c [u64])>) -> Counts {
+    let parts: Vec<_> = parts.collect();
+    let mut counts = Counts::new(labels);
+    let predicted = counts.predicted.par_chunks_mut(STRETCH);
+    let hits = counts.true_positives.par_chunks_mut(STRETCH);
+    predicted.zip(hits).enumerate().for_each(|(stretch, (predicted, hits))| {
+        let range = stretch * STRETCH..stretch * STRETCH + predicted.len();
+        for (counts, expected) in &parts {
+            for (at, [p, h]) in counts[range.clone()].iter().enumerate() {
+                predicted[at] += u64::from(*p);
+                hits[at] += u64::from(*h);
+            }
+            if !expected.is_empty() {
+                hits.iter_mut().zip(&expected[range.clone()]).for_each(|(sum, part)| *sum += part);
+            }
+        }
+    });
+    counts
 }
 
 /// The sum of two sets of counts.
@@ -73,55 +137,84 @@ fn add(total: &mut [u64], part: &[u64]) {
     total.iter_mut().zip(part).for_each(|(total, part)| *total += part);
 }
 
-fn add_row(counts: &mut Counts, shard: &Shard, local: usize, picks: &[Pick]) {
-    let labels = shard.true_labels(local);
-    for pick in picks {
-        let label = pick.label as usize;
-        counts.predicted[label] += 1;
-        counts.true_positives[label] += match &shard.targets {
-            Targets::Labels(_) => u64::from(labels.binary_search(&pick.label).is_ok()),
-            Targets::Expected(fixed) => fixed.encode(pick.marginal.into()),
-        };
-    }
-}
-
 /// Positives of each label on this shard, in the units of its counts.
 pub fn count_positives(shard: &Shard) -> Vec<u64> {
-    let mut positives = vec![0; shard.labels()];
-    match &shard.targets {
+    let labels = shard.labels();
+    let blocks = shard.marginals.blocks();
+    let parts = match &shard.targets {
         Targets::Labels(labels) => {
+            let mut positives = vec![0; labels.cols()];
             labels.indices().iter().for_each(|&label| positives[label as usize] += 1);
+            return positives;
         }
-        Targets::Expected(fixed) => {
-            for (&label, &value) in shard.marginals.indices().iter().zip(shard.marginals.data()) {
-                positives[label as usize] += fixed.encode(value.into());
-            }
-        }
-    }
+        Targets::Expected(fixed) => blocks.fold(
+            || vec![0; labels],
+            |positives, block| {
+                for local in blocks.rows(block) {
+                    for (label, value) in shard.marginals.labelled(local) {
+                        positives[label as usize] += fixed.encode_single(value);
+                    }
+                }
+            },
+        ),
+    };
+    let mut positives = vec![0; labels];
+    parts.iter().for_each(|part| add(&mut positives, part));
     positives
+}
+
+/// What decides a draw.
+#[derive(Clone, Copy, Debug)]
+pub struct Draw {
+    pub sampling: Sampling,
+    pub seed: u64,
+    pub round: u32,
+}
+
+/// Draws k labels for each row from the mixture, best first, and gives block, row and picks to `add`,
+/// which adds them to a total of the thread. `first_row` is the global number of the first row. One pass,
+/// however many rules there are: with [`Sampling::Rule`] only the drawn rule looks at a row.
+pub fn fold_draws<T: Send>(
+    marginals: &Marginals,
+    first_row: u64,
+    mixture: &Mixture,
+    draw: Draw,
+    new: impl Fn() -> T + Sync,
+    add: impl Fn(&mut T, usize, usize, &[Pick]) + Sync,
+) -> Vec<T> {
+    let rules = mixture.prepare(marginals);
+    let quanta = mixture.quanta();
+    let drawer = Drawer { rules: &rules, quanta: &quanta, draw };
+    let totals = marginals.blocks().fold(
+        || (Space::default(), new()),
+        |(space, total), block| {
+            for local in marginals.blocks().rows(block) {
+                let picks = drawer.draw(marginals.row(local), first_row + local as u64, space);
+                add(total, block, local, picks);
+            }
+        },
+    );
+    totals.into_iter().map(|(_, total)| total).collect()
 }
 
 /// k labels for each row of `marginals`, drawn from the mixture: row after row, best first.
 /// `first_row` is the global number of the first one.
-pub fn predict(
-    marginals: &Csr,
-    first_row: u64,
-    mixture: &Mixture,
-    sampling: Sampling,
-    seed: u64,
-    round: u32,
-) -> Vec<Pick> {
-    let rules = mixture.prepare(longest_row(marginals));
-    let quanta = mixture.quanta();
-    let drawer = Drawer { rules: &rules, quanta: &quanta, sampling, seed, round };
-    let mut picks = vec![Pick::default(); marginals.rows() * mixture.k];
-    picks.par_chunks_mut(BLOCK * mixture.k).enumerate().for_each(|(block, picks)| {
-        let mut space = Space::default();
-        for (at, picks) in picks.chunks_mut(mixture.k).enumerate() {
-            let local = block * BLOCK + at;
-            let row = crate::shard::row(marginals, local);
-            picks.copy_from_slice(drawer.draw(row, first_row + local as u64, &mut space));
-        }
-    });
-    picks
+pub fn predict(marginals: &Marginals, first_row: u64, mixture: &Mixture, draw: Draw) -> Vec<Pick> {
+    let k = mixture.k;
+    let mut all = vec![Pick::default(); marginals.rows() * k];
+    let blocks = marginals.blocks();
+    let pieces = blocks.pieces(&mut all, |row| row * k);
+    fold_draws(
+        marginals,
+        first_row,
+        mixture,
+        draw,
+        || (),
+        |(), block, local, picks| {
+            let at = (local - blocks.rows(block).start) * k;
+            pieces.with(block, |piece| piece[at..at + k].copy_from_slice(picks));
+        },
+    );
+    drop(pieces);
+    all
 }

@@ -9,7 +9,7 @@ use proptest::strategy::Strategy as Generate;
 use super::Strategy;
 use super::mixture::WHOLE;
 use super::*;
-use crate::shard::{FixedPoint, Row, Shard, Targets, row};
+use crate::shard::{FixedPoint, Marginals, Shard, Targets};
 use crate::store::Csr;
 
 /// Rows of stored marginals: columns ascending, each with its value.
@@ -23,6 +23,10 @@ fn csr(labels: usize, rows: &[BTreeMap<u32, f32>]) -> Csr {
     let indices = rows.iter().flat_map(|row| row.keys().copied()).collect();
     let values = rows.iter().flat_map(|row| row.values().copied()).collect();
     Csr::new((rows.len(), labels), indptr, indices, values)
+}
+
+fn marginals(labels: usize, rows: &[BTreeMap<u32, f32>]) -> Marginals {
+    (&csr(labels, rows)).into()
 }
 
 /// The definition: every label scored, sorted by falling score, then by label.
@@ -47,12 +51,11 @@ fn brute_force_support(rule: &Rule, row: &BTreeMap<u32, f32>, k: usize) -> Vec<P
     picks
 }
 
-fn select(rule: &Rule, marginals: &Csr, k: usize, candidates: Candidates) -> Vec<Vec<Pick>> {
-    let longest = (0..marginals.rows()).map(|local| row(marginals, local).columns.len()).max().unwrap_or(0);
-    let prepared = Prepared::new(rule, k, candidates, longest);
+fn select(rule: &Rule, marginals: &Marginals, k: usize, candidates: Candidates) -> Vec<Vec<Pick>> {
+    let prepared = Prepared::new(rule, k, candidates, marginals);
     // One selector for all rows, as in a pass: nothing of a row may stay for the next.
     let mut selector = Selector::default();
-    (0..marginals.rows()).map(|local| selector.select(&prepared, row(marginals, local)).to_vec()).collect()
+    (0..marginals.rows()).map(|local| selector.select(&prepared, marginals.row(local)).to_vec()).collect()
 }
 
 /// Few different values, so that equal scores abound; zeros of both signs among them.
@@ -98,7 +101,7 @@ proptest! {
         (rule, rows, k) in prop_oneof![tied_problem(), smooth_problem()],
     ) {
         let labels = rule.labels();
-        let found = select(&rule, &csr(labels, &rows), k, Candidates::All);
+        let found = select(&rule, &marginals(labels, &rows), k, Candidates::All);
         for (row, found) in rows.iter().zip(found) {
             let mut wanted = brute_force(&rule, row, 0..labels as u32);
             wanted.truncate(k);
@@ -110,7 +113,7 @@ proptest! {
     fn support_prefers_stored_labels_and_fills_up_with_others(
         (rule, rows, k) in prop_oneof![tied_problem(), smooth_problem()],
     ) {
-        let found = select(&rule, &csr(rule.labels(), &rows), k, Candidates::Support);
+        let found = select(&rule, &marginals(rule.labels(), &rows), k, Candidates::Support);
         for (row, found) in rows.iter().zip(found) {
             prop_assert_eq!(found, brute_force_support(&rule, row, k));
         }
@@ -215,7 +218,7 @@ proptest! {
 }
 
 /// A mixture of three rules over six labels, and rows on which they disagree.
-fn mixed() -> (Mixture, Csr) {
+fn mixed() -> (Mixture, Marginals) {
     let rule = |slopes: [f32; 6], intercepts: [f32; 6]| Rule {
         slopes: slopes.into(),
         intercepts: intercepts.into(),
@@ -236,12 +239,12 @@ fn mixed() -> (Mixture, Csr) {
         BTreeMap::new(),
         [(0, 0.1), (1, 0.2), (2, 0.3), (3, 0.4), (4, 0.5), (5, 0.6)].into(),
     ];
-    (mixture, csr(6, &rows))
+    (mixture, marginals(6, &rows))
 }
 
 /// The chance of each label to be predicted for row `local`: the weights of the rules that pick it.
-fn chances(mixture: &Mixture, marginals: &Csr, local: usize) -> Vec<f64> {
-    let mut chances = vec![0.0; marginals.cols()];
+fn chances(mixture: &Mixture, marginals: &Marginals, local: usize) -> Vec<f64> {
+    let mut chances = vec![0.0; marginals.labels()];
     for (rule, weight) in mixture.rules.iter().zip(&mixture.weights) {
         for pick in &select(rule, marginals, mixture.k, mixture.candidates)[local] {
             chances[pick.label as usize] += weight;
@@ -264,11 +267,11 @@ fn assert_frequency(seen: u32, chance: f64, what: &str) {
 
 fn frequencies_are_chances(sampling: Sampling) {
     let (mixture, marginals) = mixed();
-    let mut seen = vec![vec![0u32; marginals.cols()]; marginals.rows()];
+    let mut seen = vec![vec![0u32; marginals.labels()]; marginals.rows()];
     for draw in 0..DRAWS {
         // Half of the draws by seed, half by round: both must be independent.
         let (seed, round) = if draw % 2 == 0 { (u64::from(draw), 0) } else { (7, draw) };
-        let picks = predict(&marginals, 0, &mixture, sampling, seed, round);
+        let picks = predict(&marginals, 0, &mixture, Draw { sampling, seed, round });
         assert_eq!(picks.len(), marginals.rows() * mixture.k);
         for (local, picks) in picks.chunks(mixture.k).enumerate() {
             assert_ne!(picks[0].label, picks[1].label);
@@ -303,9 +306,9 @@ fn rules_are_drawn_by_their_weights() {
     };
     let rules = (0..weights.len()).map(rule).collect();
     let mixture = Mixture { k: 1, candidates: Candidates::All, rules, weights: weights.to_vec() };
-    let marginals = csr(weights.len(), &vec![BTreeMap::new(); DRAWS as usize]);
+    let marginals = marginals(weights.len(), &vec![BTreeMap::new(); DRAWS as usize]);
     for sampling in [Sampling::Rule, Sampling::Madow] {
-        let picks = predict(&marginals, 0, &mixture, sampling, 3, 0);
+        let picks = predict(&marginals, 0, &mixture, Draw { sampling, seed: 3, round: 0 });
         for (label, &weight) in weights.iter().enumerate() {
             let seen = picks.iter().filter(|pick| pick.label as usize == label).count();
             assert_frequency(seen as u32, weight, &format!("{sampling:?}, rule {label}"));
@@ -352,7 +355,7 @@ proptest! {
         let cut = (cut * rows.len() as f64) as usize;
         let part = |range: Range<usize>| {
             let first = first_row + range.start as u64;
-            predict(&csr(6, &rows[range]), first, &mixture, sampling, seed, round)
+            predict(&marginals(6, &rows[range]), first, &mixture, Draw { sampling, seed, round })
         };
         prop_assert_eq!([part(0..cut), part(cut..rows.len())].concat(), part(0..rows.len()));
     }
@@ -365,10 +368,12 @@ const MANY: usize = 5000;
 fn predictions_do_not_depend_on_the_number_of_threads() {
     let (mixture, _) = mixed();
     let rows: Rows = (0..MANY).map(|row| [((row % 6) as u32, 0.5)].into()).collect();
-    let marginals = csr(6, &rows);
+    let marginals = marginals(6, &rows);
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| predict(&marginals, 0, &mixture, Sampling::Madow, 1, 0))
+        pool.install(|| {
+            predict(&marginals, 0, &mixture, Draw { sampling: Sampling::Madow, seed: 1, round: 0 })
+        })
     };
     assert_eq!(with(1), with(3));
 }
@@ -394,8 +399,12 @@ fn counts_are_those_of_the_definition() {
         }
         row.iter().for_each(|(&label, &value)| positives[label as usize] += f64::from(value));
     }
-    let shard =
-        |targets| Shard { rows: 0..MANY as u64, total_rows: MANY as u64, marginals: csr(6, &rows), targets };
+    let shard = |targets| Shard {
+        rows: 0..MANY as u64,
+        total_rows: MANY as u64,
+        marginals: marginals(6, &rows),
+        targets,
+    };
     let labelled = shard(Targets::Labels(csr(6, &truth)));
     let counts = count(&labelled, &rule, 3, Candidates::All);
     assert_eq!((counts.predicted.clone(), counts.true_positives), (predicted.clone(), hits));
@@ -414,7 +423,7 @@ fn counts_are_those_of_the_definition() {
 fn a_label_that_no_row_stores_can_win() {
     // Where the Python tool of the field differs between dense and sparse matrices.
     let rule = Rule { slopes: vec![1.0; 4], intercepts: vec![0.0, 0.0, 0.0, 2.0] };
-    let marginals = csr(4, &[[(0, 0.9), (1, 0.8)].into()]);
+    let marginals = marginals(4, &[[(0, 0.9), (1, 0.8)].into()]);
     let labels = |candidates| {
         select(&rule, &marginals, 2, candidates)[0].iter().map(|pick| pick.label).collect::<Vec<_>>()
     };
@@ -424,17 +433,14 @@ fn a_label_that_no_row_stores_can_win() {
 
 #[test]
 fn all_labels_are_predicted_when_k_is_their_number() {
-    let empty = Row { columns: &[], values: &[] };
-    let prepared = Prepared::new(&Rule::top_k(3), 3, Candidates::Support, 0);
-    let labels: Vec<u32> =
-        Selector::default().select(&prepared, empty).iter().map(|pick| pick.label).collect();
-    assert_eq!(labels, [0, 1, 2]);
+    let picks = select(&Rule::top_k(3), &marginals(3, &[BTreeMap::new()]), 3, Candidates::Support);
+    assert_eq!(picks[0].iter().map(|pick| pick.label).collect::<Vec<_>>(), [0, 1, 2]);
 }
 
 #[test]
 #[should_panic(expected = "cannot predict 4 of 3 labels")]
 fn more_labels_than_there_are_is_a_broken_contract() {
-    Prepared::new(&Rule::top_k(3), 4, Candidates::All, 0);
+    Prepared::new(&Rule::top_k(3), 4, Candidates::All, &marginals(3, &[]));
 }
 
 #[test]

@@ -64,7 +64,7 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     let location = Location::parse(&typed.labels, Role::Labels);
     context.check_output(&typed.out, &[&location.file])?;
     let (_, rows, labels) = load_labels(world, &location)?;
-    let positives = total_positives(world, &labels);
+    let positives = total_positives(world, &labels, rows);
     context.check(typed.k <= positives.len(), || {
         format!("-k is {}, but {location} has only {} labels", typed.k, positives.len())
     })?;

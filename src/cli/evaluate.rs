@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use serde_json::{Map, json};
 
 use super::common::{Context, PropensityModel, to_mixture};
-use crate::classifier::{Candidates, Mixture, Pick, Sampling, predict};
+use crate::classifier::{Draw, Mixture, Pick, Rule, Sampling};
 use crate::error::{Result, usage};
-use crate::evaluate::{Propensities, Scores, Summary, Tally, repeated, score, summarise, tally};
+use crate::evaluate::{Propensities, Scores, Summary, Tally, repeated, score, summarise, tally, tally_draw};
 use crate::report::{Align, Phases, Progress, Table, count};
 use crate::shard::{
     LoadOptions, Predicted, Shard, load_labels, load_predictions, load_shard, total_positives,
@@ -147,15 +147,11 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
 
 /// The predicted labels of each row, best score first.
 fn ranked(shard: &Shard) -> Vec<Pick> {
-    let mut picks = Vec::with_capacity(shard.marginals.nnz());
+    let mut picks = Vec::with_capacity(shard.marginals.entries());
     for local in 0..shard.local_rows() {
-        let row = shard.row(local);
         let start = picks.len();
-        picks.extend(row.columns.iter().zip(row.values).map(|(&label, &score)| Pick {
-            label,
-            score: score.into(),
-            marginal: 0.0,
-        }));
+        let pick = |(label, score): (u32, f32)| Pick { label, score: score.into(), marginal: 0.0 };
+        picks.extend(shard.marginals.labelled(local).map(pick));
         picks[start..].sort_by(|a, b| b.score.total_cmp(&a.score).then(a.label.cmp(&b.label)));
     }
     picks
@@ -203,11 +199,10 @@ fn draws(
 /// The tally of every rule by itself.
 fn each_rule(world: &World, shard: &Shard, mixture: &Mixture, propensities: &Propensities) -> Vec<Tally> {
     let Mixture { k, candidates, rules, .. } = mixture;
-    let alone = |rule: &crate::classifier::Rule, candidates: Candidates| {
-        let mixture = Mixture::single(rule.clone(), *k, candidates);
-        predict(&shard.marginals, shard.rows.start, &mixture, Sampling::Rule, 0, 0)
-    };
-    rules.iter().map(|rule| tally(world, shard, &alone(rule, *candidates), *k, propensities)).collect()
+    // A single rule leaves nothing to draw.
+    let draw = Draw { sampling: Sampling::Rule, seed: 0, round: 0 };
+    let alone = |rule: &Rule| Mixture::single(rule.clone(), *k, *candidates);
+    rules.iter().map(|rule| tally_draw(world, shard, &alone(rule), draw, propensities)).collect()
 }
 
 /// Label counts of the training data: given, or from the classifier file, or the evaluated labels.
@@ -221,7 +216,7 @@ fn propensities(
     let (positives, rows) = if let Some(text) = &typed.train_labels {
         let location = Location::parse(text, Role::Labels);
         let (_, rows, labels) = load_labels(world, &location)?;
-        let positives = total_positives(world, &labels);
+        let positives = total_positives(world, &labels, rows);
         context.check(positives.len() == shard.labels(), || {
             format!(
                 "{location} has {} labels, but the evaluated data have {}",
@@ -235,7 +230,7 @@ fn propensities(
     } else {
         context.console.line("ps-precision: label counts of the evaluated rows (no --train-labels given)");
         let mut positives = crate::classifier::count_positives(shard);
-        world.sum(&mut positives);
+        world.sum(&mut positives, shard.total_rows);
         (positives, shard.total_rows)
     };
     Ok(Propensities::new(&positives, rows, typed.propensity.propensity_a, typed.propensity.propensity_b))

@@ -76,7 +76,7 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     let has = |role: Role| present.contains(&role);
     if has(Role::Labels) {
         let (_, rows, labels) = load_labels(world, &at(Role::Labels))?;
-        describe_labels(context, &total_positives(world, &labels), rows, &mut facts);
+        describe_labels(context, &total_positives(world, &labels, rows), rows, &mut facts);
     }
     if has(Role::Marginals) && has(Role::Labels) {
         let load = LoadOptions {

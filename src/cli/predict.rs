@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use super::common::{Context, to_mixture};
-use crate::classifier::{Pick, Sampling, predict};
+use crate::classifier::{Draw, Mixture, Pick, Sampling, fold_draws};
 use crate::error::Result;
 use crate::report::{Phases, count};
-use crate::shard::{LoadOptions, load_shard};
+use crate::shard::{LoadOptions, Shard, load_shard};
 use crate::store::{ClassifierFile, Location, Matrix, Role, write_file};
 
 /// Predict k labels for each instance, drawn from the classifier's mixture
@@ -60,11 +60,10 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
         )
     })?;
     phases.end("load");
-    let mut picks = predict(&shard.marginals, shard.rows.start, &mixture, typed.sampling, typed.seed, 0);
+    let draw = Draw { sampling: typed.sampling, seed: typed.seed, round: 0 };
+    let (indices, values) = predict(&shard, &mixture, draw);
     phases.end("predict");
     let k = mixture.k;
-    let (indices, values) = stored(&mut picks, k);
-    drop(picks);
     let indptr: Vec<usize> = (0..=shard.local_rows()).map(|row| row * k).collect();
     let matrix = Matrix {
         group: "predictions",
@@ -106,31 +105,51 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     })
 }
 
-/// Labels, ascending in each row, and scores from which a reader finds the order of the picks again:
-/// largest first, of equal ones the smaller label. Where that would not be their order, because f32 is
-/// too coarse or a filler was picked last whatever it scores, a score is the next below the one before.
-/// None is zero, because SciPy drops stored zeros here and there, and with them the label.
-fn stored(picks: &mut [Pick], k: usize) -> (Vec<u32>, Vec<f32>) {
-    for row in picks.chunks_mut(k) {
-        let (mut above, mut last) = (f32::INFINITY, 0);
-        for pick in row.iter_mut() {
-            let mut score = pick.score as f32;
-            if score == 0.0 {
-                score = f32::MIN_POSITIVE;
-            }
-            if score > above || (score == above && pick.label < last) {
-                score = above.next_down();
-            }
-            if score == 0.0 {
-                score = -f32::MIN_POSITIVE;
-            }
-            (above, last) = (score, pick.label);
-            pick.score = score.into();
+/// Labels and scores of all rows, as a file holds them.
+fn predict(shard: &Shard, mixture: &Mixture, draw: Draw) -> (Vec<u32>, Vec<f32>) {
+    let (k, blocks) = (mixture.k, shard.marginals.blocks());
+    let mut labels = vec![0; shard.local_rows() * k];
+    let mut scores = vec![0.0; shard.local_rows() * k];
+    let label_pieces = blocks.pieces(&mut labels, |row| row * k);
+    let score_pieces = blocks.pieces(&mut scores, |row| row * k);
+    let add = |row: &mut Vec<Pick>, block: usize, local: usize, picks: &[Pick]| {
+        row.clear();
+        row.extend_from_slice(picks);
+        store(row);
+        let at = (local - blocks.rows(block).start) * k;
+        let labels = row.iter().map(|pick| pick.label);
+        label_pieces
+            .with(block, |piece| piece[at..at + k].iter_mut().zip(labels).for_each(|(to, v)| *to = v));
+        let scores = row.iter().map(|pick| pick.score as f32);
+        score_pieces
+            .with(block, |piece| piece[at..at + k].iter_mut().zip(scores).for_each(|(to, v)| *to = v));
+    };
+    fold_draws(&shard.marginals, shard.rows.start, mixture, draw, Vec::new, add);
+    drop((label_pieces, score_pieces));
+    (labels, scores)
+}
+
+/// Puts the picks of a row in the order of their labels, with scores from which a reader finds the order of
+/// the picks again: largest first, of equal ones the smaller label. Where that would not be their order,
+/// because f32 is too coarse or a filler was picked last whatever it scores, a score is the next below the
+/// one before. None is zero, because SciPy drops stored zeros here and there, and with them the label.
+fn store(row: &mut [Pick]) {
+    let (mut above, mut last) = (f32::INFINITY, 0);
+    for pick in row.iter_mut() {
+        let mut score = pick.score as f32;
+        if score == 0.0 {
+            score = f32::MIN_POSITIVE;
         }
-        row.sort_unstable_by_key(|pick| pick.label);
+        if score > above || (score == above && pick.label < last) {
+            score = above.next_down();
+        }
+        if score == 0.0 {
+            score = -f32::MIN_POSITIVE;
+        }
+        (above, last) = (score, pick.label);
+        pick.score = score.into();
     }
-    let labels = picks.iter().map(|pick| pick.label).collect();
-    (labels, picks.iter().map(|pick| pick.score as f32).collect())
+    row.sort_unstable_by_key(|pick| pick.label);
 }
 
 #[cfg(test)]
@@ -144,11 +163,10 @@ mod tests {
         let mut picks: Vec<Pick> = (0..scores.len())
             .map(|at| Pick { label: labels[at], score: scores[at], marginal: 0.0 })
             .collect();
-        let (sorted, values) = stored(&mut picks, scores.len());
-        assert!(sorted.is_sorted());
-        assert!(values.iter().all(|&value| value != 0.0));
-        let mut order: Vec<usize> = (0..sorted.len()).collect();
-        order.sort_by(|&a, &b| values[b].total_cmp(&values[a]).then(sorted[a].cmp(&sorted[b])));
-        assert_eq!(order.iter().map(|&at| sorted[at]).collect::<Vec<_>>(), labels);
+        store(&mut picks);
+        assert!(picks.is_sorted_by_key(|pick| pick.label));
+        assert!(picks.iter().all(|pick| pick.score != 0.0 && f64::from(pick.score as f32) == pick.score));
+        picks.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.label.cmp(&b.label)));
+        assert_eq!(picks.iter().map(|pick| pick.label).collect::<Vec<_>>(), labels);
     }
 }

@@ -34,16 +34,16 @@ pub fn calibration(world: &World, shard: &Shard) -> Calibration {
     let fixed = FixedPoint::for_terms(cells);
     let mut sums = vec![0u64; 3 * BINS + 1];
     for local in 0..shard.local_rows() {
-        let (row, truth) = (shard.row(local), shard.true_labels(local));
+        let truth = shard.true_labels(local);
         sums[3 * BINS] += truth.len() as u64;
-        for (label, &value) in row.columns.iter().zip(row.values) {
+        for (label, value) in shard.marginals.labelled(local) {
             let bin = ((f64::from(value) * BINS as f64) as usize).min(BINS - 1);
             sums[3 * bin] += 1;
             sums[3 * bin + 1] += fixed.encode(value.into());
-            sums[3 * bin + 2] += u64::from(truth.binary_search(label).is_ok());
+            sums[3 * bin + 2] += u64::from(truth.binary_search(&label).is_ok());
         }
     }
-    world.sum(&mut sums);
+    world.sum(&mut sums, u64::MAX);
     let ratio = |above: f64, below: u64| if below == 0 { 0.0 } else { above / below as f64 };
     let bins: Vec<Bin> = sums[..3 * BINS]
         .chunks(3)

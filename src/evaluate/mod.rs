@@ -6,9 +6,9 @@ mod tally;
 
 pub use calibration::{Bin, Calibration, calibration};
 pub use scores::{Scores, score};
-pub use tally::{Propensities, Tally, tally};
+pub use tally::{Propensities, Tally, tally, tally_draw};
 
-use crate::classifier::{Mixture, Sampling, predict};
+use crate::classifier::{Draw, Mixture, Sampling};
 use crate::shard::Shard;
 use crate::world::World;
 
@@ -34,8 +34,8 @@ pub fn repeated(
     let draws = if mixture.rules.len() == 1 { 1 } else { repeats };
     (0..draws)
         .map(|round| {
-            let picks = predict(&shard.marginals, shard.rows.start, mixture, sampling, seed, round);
-            let tally = tally(world, shard, &picks, mixture.k, propensities);
+            let draw = Draw { sampling, seed, round };
+            let tally = tally_draw(world, shard, mixture, draw, propensities);
             finished(round + 1);
             tally
         })

@@ -1,7 +1,7 @@
 //! Sums over rows that all metrics are computed from. Integers, so ranks and threads may add them
 //! in any order.
 
-use crate::classifier::{Pick, add_counts, count_positives, fold_blocks, propensities};
+use crate::classifier::{Draw, Mixture, Pick, add_counts, count_positives, fold_draws, propensities};
 use crate::measure::Counts;
 use crate::shard::{FixedPoint, Shard};
 use crate::world::World;
@@ -42,34 +42,71 @@ const SUMS: usize = 5;
 
 /// Adds up predictions (k picks a row, best first) against the shard's labels. Collective.
 pub fn tally(world: &World, shard: &Shard, picks: &[Pick], k: usize, propensities: &Propensities) -> Tally {
-    let labels = shard.labels();
-    let fixed = FixedPoint::for_terms(shard.total_rows);
-    let parts = fold_blocks(
-        shard.local_rows(),
-        || (Counts::new(labels), [0; SUMS]),
-        |(counts, sums), rows| {
-            let mut ideal = Vec::new();
-            for local in rows {
-                let picks = &picks[local * k..(local + 1) * k];
-                let truth = shard.true_labels(local);
-                let row = score_row(counts, picks, truth, propensities, &mut ideal);
-                for (sum, value) in sums.iter_mut().zip(row) {
-                    *sum += fixed.encode(value);
-                }
+    let blocks = shard.marginals.blocks();
+    let parts = blocks.fold(
+        || Sums::new(shard, propensities),
+        |sums, block| {
+            for local in blocks.rows(block) {
+                sums.add(local, &picks[local * k..(local + 1) * k]);
             }
         },
     );
-    let (mut counts, mut sums) = (Counts::new(labels), [0u64; SUMS]);
+    total(world, shard, k, parts)
+}
+
+/// Draws predictions and adds them up as they come, so that they need no memory. Collective.
+pub fn tally_draw(
+    world: &World,
+    shard: &Shard,
+    mixture: &Mixture,
+    draw: Draw,
+    propensities: &Propensities,
+) -> Tally {
+    let new = || Sums::new(shard, propensities);
+    let add = |sums: &mut Sums<'_>, _: usize, local: usize, picks: &[Pick]| sums.add(local, picks);
+    let parts = fold_draws(&shard.marginals, shard.rows.start, mixture, draw, new, add);
+    total(world, shard, mixture.k, parts)
+}
+
+/// One thread's sums over rows.
+struct Sums<'s> {
+    shard: &'s Shard,
+    propensities: &'s Propensities,
+    counts: Counts,
+    /// Sums of the five values in [0, 1] of each row.
+    values: [u64; SUMS],
+    ideal: Vec<f64>,
+}
+
+impl<'s> Sums<'s> {
+    fn new(shard: &'s Shard, propensities: &'s Propensities) -> Self {
+        let counts = Counts::new(shard.labels());
+        Sums { shard, propensities, counts, values: [0; SUMS], ideal: Vec::new() }
+    }
+
+    fn add(&mut self, local: usize, picks: &[Pick]) {
+        let fixed = FixedPoint::for_terms(self.shard.total_rows);
+        let truth = self.shard.true_labels(local);
+        let row = score_row(&mut self.counts, picks, truth, self.propensities, &mut self.ideal);
+        for (sum, value) in self.values.iter_mut().zip(row) {
+            *sum += fixed.encode(value);
+        }
+    }
+}
+
+fn total(world: &World, shard: &Shard, k: usize, parts: Vec<Sums<'_>>) -> Tally {
+    let (mut counts, mut values) = (Counts::new(shard.labels()), [0u64; SUMS]);
     for part in parts {
-        counts = add_counts(counts, part.0);
-        sums.iter_mut().zip(part.1).for_each(|(sum, part)| *sum += part);
+        counts = add_counts(counts, part.counts);
+        values.iter_mut().zip(part.values).for_each(|(sum, part)| *sum += part);
     }
     let mut positives = count_positives(shard);
-    world.sum(&mut counts.true_positives);
-    world.sum(&mut counts.predicted);
-    world.sum(&mut positives);
-    world.sum(&mut sums);
-    let [recall, f1, ndcg, propensity_hits, propensity_best] = sums.map(|sum| fixed.decode(sum));
+    world.sum(&mut counts.true_positives, shard.total_rows);
+    world.sum(&mut counts.predicted, shard.total_rows);
+    world.sum(&mut positives, shard.total_rows);
+    world.sum(&mut values, u64::MAX);
+    let fixed = FixedPoint::for_terms(shard.total_rows);
+    let [recall, f1, ndcg, propensity_hits, propensity_best] = values.map(|sum| fixed.decode(sum));
     Tally { counts, positives, rows: shard.total_rows, k, recall, f1, ndcg, propensity_hits, propensity_best }
 }
 

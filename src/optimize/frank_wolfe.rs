@@ -69,7 +69,7 @@ pub struct Fit {
 /// What the data fix: instances and positives. Collective.
 pub fn population(world: &World, shard: &Shard) -> Population {
     let mut positives = count_positives(shard);
-    world.sum(&mut positives);
+    world.sum(&mut positives, shard.total_rows.saturating_mul(shard.unit()));
     Population { rows: shard.total_rows, unit: shard.unit(), positives }
 }
 

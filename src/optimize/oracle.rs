@@ -33,8 +33,9 @@ impl<'a> Oracle<'a> {
         let Oracle { k, candidates, .. } = *self;
         let mut counts = timed(&mut self.seconds.oracle, || count(self.shard, rule, k, candidates));
         timed(&mut self.seconds.reduce, || {
-            self.world.sum(&mut counts.true_positives);
-            self.world.sum(&mut counts.predicted);
+            let rows = self.population.rows;
+            self.world.sum(&mut counts.true_positives, rows.saturating_mul(self.population.unit));
+            self.world.sum(&mut counts.predicted, rows);
         });
         Tensor::new(&counts, self.population)
     }

@@ -13,7 +13,7 @@ fn shard() -> Shard {
     let matrix =
         |part: Rows| Csr::new((rows as usize, labels as usize), part.indptr, part.indices, part.values);
     let targets = Targets::Labels(matrix(made.labels));
-    Shard { rows: 0..rows, total_rows: rows, marginals: matrix(made.marginals), targets }
+    Shard { rows: 0..rows, total_rows: rows, marginals: (&matrix(made.marginals)).into(), targets }
 }
 
 const DEFAULTS: Options = Options {

@@ -1,5 +1,6 @@
 //! Loading this rank's rows. Every step that can fail is agreed on by all ranks before the next.
 
+use super::pack::pack;
 use super::{FixedPoint, Shard, Targets};
 use crate::error::Result;
 use crate::store::{Content, Csr, Hdf5File, Location, MatrixFile, StoreError};
@@ -33,7 +34,8 @@ pub fn load_shard(world: &World, options: &LoadOptions) -> Result<Shard> {
     }
     let rows = share(world, &marginals)?;
     let content = Content::Probabilities { clamp: options.clamp };
-    let loaded = read_rows(world, &marginals, rows.clone(), content)?;
+    let starts = world.agree(marginals.row_starts(rows.clone()).map_err(Into::into))?;
+    let loaded = world.agree(pack(&marginals, starts, content).map_err(Into::into))?;
     let total_rows = marginals.shape().0;
     let targets = match labels {
         Some(labels) => Targets::Labels(read_rows(world, &labels, rows.clone(), Content::Labels)?),
@@ -52,12 +54,12 @@ pub fn load_labels(world: &World, location: &Location) -> Result<(Range<u64>, u6
 }
 
 /// Positive instances of each label over all ranks.
-pub fn total_positives(world: &World, labels: &Csr) -> Vec<u64> {
+pub fn total_positives(world: &World, labels: &Csr, total_rows: u64) -> Vec<u64> {
     let mut positives = vec![0; labels.cols()];
     for &label in labels.indices() {
         positives[label as usize] += 1;
     }
-    world.sum(&mut positives);
+    world.sum(&mut positives, total_rows);
     positives
 }
 

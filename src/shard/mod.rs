@@ -1,13 +1,19 @@
 //! This rank's rows: marginals and, where given, true labels, in memory.
 
+mod blocks;
 mod fixed;
 mod load;
+mod marginals;
+mod order;
+mod pack;
 mod predictions;
 
 use std::ops::Range;
 
+pub use blocks::Blocks;
 pub use fixed::FixedPoint;
 pub use load::{LoadOptions, load_labels, load_shard, total_positives};
+pub use marginals::{Column, Columns, Entries, Marginals, PADDING, Row};
 pub use predictions::{Predicted, load_predictions};
 
 use crate::store::Csr;
@@ -26,34 +32,23 @@ pub struct Shard {
     pub rows: Range<u64>,
     /// Instances in all shards together.
     pub total_rows: u64,
-    pub marginals: Csr,
+    pub marginals: Marginals,
     pub targets: Targets,
-}
-
-/// The entries of one row: columns ascending, values beside them.
-#[derive(Clone, Copy)]
-pub struct Row<'s> {
-    pub columns: &'s [u32],
-    pub values: &'s [f32],
 }
 
 impl Shard {
     pub fn labels(&self) -> usize {
-        self.marginals.cols()
+        self.marginals.labels()
     }
 
     pub fn local_rows(&self) -> usize {
         self.marginals.rows()
     }
 
-    pub fn row(&self, local: usize) -> Row<'_> {
-        row(&self.marginals, local)
-    }
-
     /// The true labels of a row; none when the marginals stand in for them.
     pub fn true_labels(&self, local: usize) -> &[u32] {
         match &self.targets {
-            Targets::Labels(labels) => row(labels, local).columns,
+            Targets::Labels(labels) => columns(labels, local),
             Targets::Expected(_) => &[],
         }
     }
@@ -68,19 +63,20 @@ impl Shard {
 
     /// Bytes of the arrays one pass reads.
     pub fn bytes(&self) -> u64 {
-        let matrix = |m: &Csr| (m.nnz() * 8 + (m.rows() + 1) * 8) as u64;
-        matrix(&self.marginals)
-            + match &self.targets {
-                Targets::Labels(labels) => matrix(labels),
-                Targets::Expected(_) => 0,
+        let labels = match &self.targets {
+            Targets::Labels(labels) => {
+                labels.nnz() * size_of::<u32>() + (labels.rows() + 1) * size_of::<usize>()
             }
+            Targets::Expected(_) => 0,
+        };
+        self.marginals.bytes() + labels as u64
     }
 }
 
-/// Row `local` of a matrix, as raw slices.
-pub fn row(matrix: &Csr, local: usize) -> Row<'_> {
+/// The columns of row `local` of a matrix.
+#[inline]
+pub fn columns(matrix: &Csr, local: usize) -> &[u32] {
     let indptr = matrix.indptr();
     let indptr = indptr.raw_storage();
-    let range = indptr[local]..indptr[local + 1];
-    Row { columns: &matrix.indices()[range.clone()], values: &matrix.data()[range] }
+    &matrix.indices()[indptr[local]..indptr[local + 1]]
 }

@@ -1,7 +1,7 @@
 //! Predictions made before, by us or by anybody, beside the labels they are judged by.
 
 use super::load::{read_rows, same_shape, share};
-use super::{Shard, Targets, row};
+use super::{Shard, Targets, columns};
 use crate::error::{Result, usage};
 use crate::store::{Content, Hdf5File, Location, MatrixFile};
 use crate::world::World;
@@ -25,20 +25,20 @@ pub fn load_predictions(world: &World, predictions: &Location, labels: &Location
     let scores = read_rows(world, &matrix, rows.clone(), Content::Finite)?;
     let total_rows = matrix.shape().0;
     // The first row says what k is; then every row must have it. A rank may have no row at all.
-    let first = if scores.rows() > 0 { row(&scores, 0).columns.len() as u64 + 1 } else { 0 };
+    let first = if scores.rows() > 0 { columns(&scores, 0).len() as u64 + 1 } else { 0 };
     let first = world.gather_to_all(first).into_iter().find(|&first| first > 0);
     let k = first.map_or(0, |first| first as usize - 1);
-    let odd = (0..scores.rows()).find(|&local| row(&scores, local).columns.len() != k);
+    let odd = (0..scores.rows()).find(|&local| columns(&scores, local).len() != k);
     world.agree(match odd {
         Some(local) => usage(format!(
             "{predictions}: row {} has {} labels, but row 0 has {k}; every row must have the same number, k",
             rows.start + local as u64,
-            row(&scores, local).columns.len()
+            columns(&scores, local).len()
         )),
         None if k == 0 => usage(format!("{predictions}: no labels are predicted")),
         None => Ok(()),
     })?;
     let labels = read_rows(world, &labels, rows.clone(), Content::Labels)?;
-    let shard = Shard { rows, total_rows, marginals: scores, targets: Targets::Labels(labels) };
+    let shard = Shard { rows, total_rows, marginals: (&scores).into(), targets: Targets::Labels(labels) };
     Ok(Predicted { shard, k })
 }

@@ -3,10 +3,13 @@
 //! HDF5 converts between number types by clamping without a word: -1 read as unsigned is 0. So
 //! integers are read as what they are and checked here.
 
+use std::any::TypeId;
 use std::ops::Range;
+use std::os::unix::fs::FileExt;
 
-use hdf5::Dataset;
+use bytemuck::Pod;
 use hdf5::types::{FloatSize, IntSize, TypeDescriptor};
+use hdf5::{Dataset, Datatype, H5Type};
 use ndarray::s;
 
 use super::error::{Result, StoreError};
@@ -31,6 +34,24 @@ pub(super) struct Numbers<'f> {
     kind: Kind,
     /// The stored type, for messages.
     pub(super) stored: String,
+    plain: Option<Plain>,
+}
+
+/// Numbers that lie in the file one after the other, as this machine has them: no library is needed to
+/// read those, and so several threads can at once.
+#[derive(Clone, Copy)]
+struct Plain {
+    number: TypeId,
+    offset: u64,
+}
+
+impl Plain {
+    fn of<T: H5Type>(dataset: &Dataset) -> Option<Plain> {
+        let same = dataset.dtype().ok()? == Datatype::from_type::<T>().ok()?;
+        // Chunked, compact and unwritten datasets have no offset.
+        let offset = dataset.offset()?;
+        same.then_some(Plain { number: TypeId::of::<T>(), offset })
+    }
 }
 
 impl<'f> Numbers<'f> {
@@ -49,22 +70,55 @@ impl<'f> Numbers<'f> {
                 return Err(StoreError::BadType { place, part: name, found: stored, allowed: "numbers" });
             }
         };
-        Ok(Numbers { file, name, dataset, kind, stored })
+        let plain = match kind {
+            Kind::Narrow => Plain::of::<i32>(&dataset),
+            Kind::Signed => Plain::of::<i64>(&dataset),
+            Kind::Unsigned => Plain::of::<u64>(&dataset),
+            Kind::Single => Plain::of::<f32>(&dataset),
+            Kind::Double => Plain::of::<f64>(&dataset),
+            Kind::Boolean => None,
+        };
+        Ok(Numbers { file, name, dataset, kind, stored, plain })
     }
 
     pub(super) fn is_integer(&self) -> bool {
         matches!(self.kind, Kind::Narrow | Kind::Signed | Kind::Unsigned)
     }
 
-    fn slab<T: hdf5::H5Type>(&self, range: Range<u64>) -> Result<Vec<T>> {
-        let range = range.start as usize..range.end as usize;
-        if range.is_empty() {
-            return Ok(Vec::new());
+    fn slab<T: H5Type + Pod>(&self, range: Range<u64>) -> Result<Vec<T>> {
+        let mut slab = vec![T::zeroed(); (range.end - range.start) as usize];
+        self.read_into(range.start, &mut slab)?;
+        Ok(slab)
+    }
+
+    /// Reads as many numbers as `slab` has room for, from `start` on.
+    fn read_into<T: H5Type + Pod>(&self, start: u64, slab: &mut [T]) -> Result<()> {
+        if slab.is_empty() {
+            return Ok(());
         }
-        self.dataset
-            .read_slice_1d::<T, _>(s![range])
-            .map(|array| array.into_raw_vec_and_offset().0)
-            .map_err(|error| self.file.explain(&self.name, "reading", &error))
+        match self.plain {
+            Some(Plain { number, offset }) if number == TypeId::of::<T>() => {
+                let offset = offset + start * size_of::<T>() as u64;
+                self.file.bytes.read_exact_at(bytemuck::cast_slice_mut(slab), offset).map_err(|error| {
+                    let file = self.file.place(&self.name).into();
+                    match error.kind() {
+                        std::io::ErrorKind::UnexpectedEof => {
+                            StoreError::Damaged { file, detail: "the file ends too early".into() }
+                        }
+                        _ => StoreError::Io { file, action: "read it", source: error },
+                    }
+                })
+            }
+            _ => {
+                let range = start as usize..start as usize + slab.len();
+                let read = self
+                    .dataset
+                    .read_slice_1d::<T, _>(s![range])
+                    .map_err(|error| self.file.explain(&self.name, "reading", &error))?;
+                slab.copy_from_slice(&read.into_raw_vec_and_offset().0);
+                Ok(())
+            }
+        }
     }
 
     /// Calls `each` with every integer of `range`, in order.
@@ -77,17 +131,24 @@ impl<'f> Numbers<'f> {
         Ok(())
     }
 
-    /// The integers of `range` as column numbers; none when they are stored in 64 bits or one of them is not
-    /// below `limit`. Then [`Numbers::integers`] has them all, slower.
-    pub(super) fn columns(&self, range: Range<u64>, limit: u64) -> Result<Option<Vec<u32>>> {
-        if self.kind != Kind::Narrow {
-            return Ok(None);
+    /// Fills `columns` with column numbers from `start` on, if they are stored in 32 bits. Their bits, that
+    /// is: a negative number is above any that fits i32. Otherwise [`Numbers::integers`] has them, slower.
+    pub(super) fn columns_into(&self, start: u64, columns: &mut [u32]) -> Result<bool> {
+        let narrow = self.kind == Kind::Narrow;
+        if narrow {
+            self.read_into::<i32>(start, bytemuck::cast_slice_mut(columns))?;
         }
-        // As unsigned, a negative number is above every limit that fits i32.
-        let columns: Vec<u32> = self.slab::<i32>(range)?.into_iter().map(|v| v as u32).collect();
-        let largest = columns.iter().fold(0, |largest: u32, &column| largest.max(column));
-        let limit = limit.min(i32::MAX as u64 + 1);
-        Ok((u64::from(largest) < limit).then_some(columns))
+        Ok(narrow)
+    }
+
+    /// Fills `values` from `start` on, if they are stored as singles. Otherwise [`Numbers::values`] has
+    /// them.
+    pub(super) fn singles_into(&self, start: u64, values: &mut [f32]) -> Result<bool> {
+        let single = self.kind == Kind::Single;
+        if single {
+            self.read_into(start, values)?;
+        }
+        Ok(single)
     }
 
     /// The single integer at `at`.
@@ -101,16 +162,21 @@ impl<'f> Numbers<'f> {
     pub(super) fn values(&self, range: Range<u64>) -> Result<Values> {
         Ok(match self.kind {
             Kind::Single => Values::Single(self.slab(range)?),
-            Kind::Boolean => Values::Single(
-                self.slab::<bool>(range)?.into_iter().map(|v| f32::from(u8::from(v))).collect(),
-            ),
+            Kind::Boolean => {
+                let range = range.start as usize..range.end as usize;
+                let flags = self
+                    .dataset
+                    .read_slice_1d::<bool, _>(s![range])
+                    .map_err(|error| self.file.explain(&self.name, "reading", &error))?;
+                Values::Single(flags.iter().map(|&flag| f32::from(u8::from(flag))).collect())
+            }
             _ => Values::Double(self.slab(range)?),
         })
     }
 
     /// Rows of a dense two-dimensional dataset, one after the other.
     pub(super) fn dense(&self, rows: Range<u64>) -> Result<Values> {
-        fn block<T: hdf5::H5Type>(numbers: &Numbers<'_>, rows: Range<u64>) -> Result<Vec<T>> {
+        fn block<T: H5Type>(numbers: &Numbers<'_>, rows: Range<u64>) -> Result<Vec<T>> {
             let rows = rows.start as usize..rows.end as usize;
             numbers
                 .dataset

@@ -9,14 +9,16 @@ use super::error::{Result, StoreError};
 pub struct Hdf5File {
     pub(super) path: PathBuf,
     pub(super) file: hdf5::File,
+    /// The same file, for bytes that need no library to read.
+    pub(super) bytes: std::fs::File,
 }
 
 impl Hdf5File {
     pub fn open(path: &Path) -> Result<Hdf5File> {
         hdf5::silence_errors(true);
         let mut magic = [0; 8];
-        let read = std::fs::File::open(path).and_then(|mut file| file.read(&mut magic));
-        match read {
+        let read = std::fs::File::open(path).and_then(|mut file| file.read(&mut magic).map(|_| file));
+        let bytes = match read {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 return Err(StoreError::NotFound { file: path.into() });
             }
@@ -28,13 +30,13 @@ impl Hdf5File {
             Ok(_) if &magic != b"\x89HDF\r\n\x1a\n" && !hdf5_finds_signature(path) => {
                 return Err(StoreError::NotHdf5 { file: path.into() });
             }
-            Ok(_) => (),
-        }
+            Ok(bytes) => bytes,
+        };
         let file = hdf5::File::open(path).map_err(|error| match first_line(&error) {
             detail if detail.contains("unable to lock file") => StoreError::Locked { file: path.into() },
             detail => StoreError::Damaged { file: path.into(), detail },
         })?;
-        Ok(Hdf5File { path: path.into(), file })
+        Ok(Hdf5File { path: path.into(), file, bytes })
     }
 
     pub fn path(&self) -> &Path {

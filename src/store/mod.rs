@@ -11,6 +11,7 @@ mod names;
 mod output;
 mod replace;
 mod rows;
+mod slab;
 
 pub use classifier_file::{ClassifierFile, Iteration};
 pub use error::StoreError;
@@ -20,4 +21,5 @@ pub use matrix::MatrixFile;
 pub use names::{read_names, write_names};
 pub use output::{Matrix, write_file};
 pub use replace::{Overwrite, write_text};
-pub use rows::{Content, Csr, RowStarts};
+pub use rows::Csr;
+pub use slab::{Content, RowStarts, Slab};

@@ -75,14 +75,16 @@ impl World {
 
     /// Adds `values` over all ranks; every rank gets the sum. Integers only, so the order in which
     /// ranks are added changes nothing. Fixed-point sums are integers too.
-    pub fn sum(&self, values: &mut [u64]) {
+    ///
+    /// No sum is above `most`: what travels is the smallest type that holds that.
+    pub fn sum(&self, values: &mut [u64], most: u64) {
         match &self.backend {
             Backend::Alone => (),
             #[cfg(feature = "mpi")]
-            Backend::Ranks(ranks) => ranks.sum(values, PIECE),
+            Backend::Ranks(ranks) => ranks.sum(values, most, PIECE),
         }
         #[cfg(not(feature = "mpi"))]
-        let _ = values;
+        let _ = (values, most);
     }
 
     /// The largest of each value over all ranks. For timings and sizes, where it is exact.

@@ -62,8 +62,21 @@ impl Ranks {
         self.communicator.size() as usize
     }
 
-    pub(super) fn sum(&self, values: &mut [u64], piece: usize) {
-        self.reduce(values, piece, SystemOperation::sum());
+    pub(super) fn sum(&self, values: &mut [u64], most: u64, piece: usize) {
+        match most {
+            ..=0xffff => self.sum_as(values, piece, |value| value as u16),
+            ..=0xffff_ffff => self.sum_as(values, piece, |value| value as u32),
+            _ => self.reduce(values, piece, SystemOperation::sum()),
+        }
+    }
+
+    /// Adds up through a smaller type, which holds every sum.
+    fn sum_as<T: Element + Into<u64>>(&self, values: &mut [u64], piece: usize, small: fn(u64) -> T) {
+        for part in values.chunks_mut(piece) {
+            let mut packed: Vec<T> = part.iter().map(|&value| small(value)).collect();
+            self.reduce(&mut packed, piece, SystemOperation::sum());
+            part.iter_mut().zip(packed).for_each(|(value, sum)| *value = sum.into());
+        }
     }
 
     pub(super) fn max(&self, values: &mut [f64]) {
@@ -120,8 +133,15 @@ mod tests {
     fn collectives_in_pieces_give_what_they_would_in_one() {
         let ranks = Ranks::join().unwrap();
         let mut values: Vec<u64> = (0..1000).collect();
-        ranks.sum(&mut values, 7);
-        assert_eq!(values, (0..1000).map(|v| v * ranks.size() as u64).collect::<Vec<_>>());
+        for most in [1000, 1 << 16, 1 << 40] {
+            ranks.sum(&mut values, most, 7);
+            assert_eq!(values, (0..1000).map(|v| v * ranks.size() as u64).collect::<Vec<_>>());
+        }
+        let mut large = [u64::from(u16::MAX), u64::from(u32::MAX), 1 << 40];
+        for (at, most) in large.into_iter().enumerate() {
+            ranks.sum(&mut large[at..=at], most, 7);
+        }
+        assert_eq!(large, [u64::from(u16::MAX), u64::from(u32::MAX), 1 << 40]);
         ranks.broadcast(&mut values, 13);
         assert_eq!(values.len(), 1000);
         let gathered = ranks.gather(&values, 3).unwrap();

@@ -1,0 +1,153 @@
+//! Kernels for x86-64 processors with AVX-512: sixteen entries at a time.
+
+#![allow(unsafe_code)]
+
+use std::arch::x86_64::*;
+
+use super::{LANES, PROBES, Table};
+use crate::shard::{Column, Entries};
+
+/// Proof that this processor has the instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Avx512(());
+
+impl Avx512 {
+    pub(super) fn detect() -> Option<Avx512> {
+        (is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("popcnt")).then_some(Avx512(()))
+    }
+
+    #[inline]
+    pub(super) fn score<C: Column>(
+        self,
+        table: &Table,
+        row: Entries<'_, C>,
+        k: usize,
+        scores: &mut [f32],
+    ) -> f32 {
+        assert!(scores.len() >= row.len().next_multiple_of(LANES), "space for the scores");
+        // SAFETY: `self` proves the instructions. `Entries::new` has seen that 16 entries follow the row,
+        // so groups of 16 stay within both slices; the scores have been checked.
+        unsafe { score(table, row, k, scores) }
+    }
+
+    #[inline]
+    pub(super) fn count(self, scores: &[f32], thresholds: [f32; PROBES]) -> [usize; PROBES] {
+        // SAFETY: `self` proves the instructions.
+        unsafe { count(scores, thresholds) }
+    }
+
+    #[inline]
+    pub(super) fn find(self, scores: &[f32], threshold: f32, positions: &mut [u32]) -> usize {
+        assert!(positions.len() >= scores.len() + LANES, "space for the positions");
+        // SAFETY: `self` proves the instructions, and the positions have been checked.
+        unsafe { find(scores, threshold, positions) }
+    }
+}
+
+/// # Safety
+/// The processor has the instructions; 16 entries follow the row; `scores` has room for the row's length
+/// rounded up to a multiple of 16.
+#[target_feature(enable = "avx512f,popcnt")]
+unsafe fn score<C: Column>(table: &Table, row: Entries<'_, C>, k: usize, scores: &mut [f32]) -> f32 {
+    let (columns, values) = row.padded();
+    let (columns, values, out) = (columns.as_ptr(), values.as_ptr(), scores.as_mut_ptr());
+    let nothing = _mm512_set1_ps(f32::NEG_INFINITY);
+    let mut maxima = nothing;
+    let mut at = 0;
+    // SAFETY: `at + 16` stays within what the caller promised.
+    unsafe {
+        while at < row.len() {
+            let inside = u16::MAX >> (LANES - (row.len() - at).min(LANES));
+            let scores = _mm512_mask_mov_ps(nothing, inside, sixteen(table, columns.add(at), values.add(at)));
+            _mm512_storeu_ps(out.add(at), scores);
+            maxima = _mm512_max_ps(maxima, scores);
+            at += LANES;
+        }
+    }
+    if k > LANES { f32::NEG_INFINITY } else { largest(k, maxima) }
+}
+
+/// The k-th largest of sixteen numbers.
+#[target_feature(enable = "avx512f,popcnt")]
+#[inline]
+fn largest(k: usize, numbers: __m512) -> f32 {
+    let mut each = [0.0; LANES];
+    // SAFETY: sixteen numbers of 32 bits.
+    unsafe { _mm512_storeu_ps(each.as_mut_ptr(), numbers) };
+    // How many are larger than each one.
+    let mut above = _mm512_setzero_si512();
+    for number in each {
+        let larger = _mm512_cmp_ps_mask::<_CMP_GT_OQ>(_mm512_set1_ps(number), numbers);
+        above = _mm512_mask_add_epi32(above, larger, above, _mm512_set1_epi32(1));
+    }
+    // The smallest of those with fewer than k above them.
+    let among = _mm512_cmplt_epi32_mask(above, _mm512_set1_epi32(k as i32));
+    _mm512_mask_reduce_min_ps(among, numbers)
+}
+
+/// The scores of sixteen entries, each rounded once.
+///
+/// # Safety
+/// The processor has the instructions; sixteen columns and sixteen values can be read.
+#[target_feature(enable = "avx512f,popcnt")]
+#[inline]
+unsafe fn sixteen<C: Column>(table: &Table, columns: *const C, values: *const f32) -> __m512 {
+    let words = table.words.as_ptr().cast::<i64>();
+    // SAFETY: columns of 16 bits are below the least size of a table; wider ones are checked first. A table
+    // has at most 2^31 words, because a gather takes its indices as signed.
+    unsafe {
+        let wide = if size_of::<C>() == 2 {
+            _mm512_cvtepu16_epi32(_mm256_loadu_si256(columns.cast()))
+        } else {
+            let wide = _mm512_loadu_si512(columns.cast());
+            let last = _mm512_set1_epi32((table.words.len() - 1).min(i32::MAX as usize) as i32);
+            assert!(_mm512_cmple_epu32_mask(wide, last) == u16::MAX, "every column has a pair");
+            wide
+        };
+        let low = _mm512_castsi512_ps(_mm512_i32gather_epi64::<8>(_mm512_castsi512_si256(wide), words));
+        let high = _mm512_i32gather_epi64::<8>(_mm512_extracti64x4_epi64::<1>(wide), words);
+        let high = _mm512_castsi512_ps(high);
+        let even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+        let odd = _mm512_add_epi32(even, _mm512_set1_epi32(1));
+        let slopes = _mm512_permutex2var_ps(low, even, high);
+        let intercepts = _mm512_permutex2var_ps(low, odd, high);
+        _mm512_fmadd_ps(slopes, _mm512_loadu_ps(values), intercepts)
+    }
+}
+
+/// # Safety
+/// The processor has the instructions.
+#[target_feature(enable = "avx512f,popcnt")]
+unsafe fn count(scores: &[f32], thresholds: [f32; PROBES]) -> [usize; PROBES] {
+    let least = thresholds.map(|threshold| _mm512_set1_ps(threshold));
+    let mut totals = [0; PROBES];
+    for group in scores.chunks_exact(LANES) {
+        // SAFETY: a group is sixteen scores.
+        let group = unsafe { _mm512_loadu_ps(group.as_ptr()) };
+        for (total, &least) in totals.iter_mut().zip(&least) {
+            *total += _mm512_cmp_ps_mask::<_CMP_GE_OQ>(group, least).count_ones() as usize;
+        }
+    }
+    totals
+}
+
+/// # Safety
+/// The processor has the instructions; there is room for sixteen positions more than scores.
+#[target_feature(enable = "avx512f,popcnt")]
+unsafe fn find(scores: &[f32], threshold: f32, positions: &mut [u32]) -> usize {
+    let least = _mm512_set1_ps(threshold);
+    let mut places = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    let out = positions.as_mut_ptr();
+    let mut found = 0;
+    for group in scores.chunks_exact(LANES) {
+        // SAFETY: a group is sixteen scores; no more are found than were looked at, so sixteen fit.
+        unsafe {
+            let mask = _mm512_cmp_ps_mask::<_CMP_GE_OQ>(_mm512_loadu_ps(group.as_ptr()), least);
+            // Packed in a register and stored whole: the packing store is slow on some processors.
+            _mm512_storeu_si512(out.add(found).cast(), _mm512_maskz_compress_epi32(mask, places));
+            found += mask.count_ones() as usize;
+        }
+        places = _mm512_add_epi32(places, _mm512_set1_epi32(LANES as i32));
+    }
+    found
+}

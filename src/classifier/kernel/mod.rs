@@ -1,0 +1,189 @@
+//! The innermost loops of a pass: score the stored entries of a row, find which can be among the
+//! best k.
+//!
+//! Everything here works on scores in *single* precision, which only have to be monotone: an exact
+//! score that is larger is never larger by less than nothing here. Two entries whose single scores
+//! are at least two steps of f32 apart are in the same order exactly, so single precision decides
+//! nearly everything and [`super::select`] looks at what is left in double precision. That is why
+//! kernels for different processors, which may round differently, pick the same labels.
+//!
+//! This is the only place with `unsafe` code. [`scalar`] does the same without.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod scalar;
+
+use std::sync::OnceLock;
+
+use rayon::prelude::*;
+
+use crate::shard::{Column, Columns, Entries, PADDING};
+
+/// Disjoint subsets of a row's entries whose largest scores are kept while scoring.
+const LANES: usize = 16;
+
+/// Up to this k the k-th largest of those is a useful bound: not many more than k entries reach it.
+pub const BOUNDED: usize = LANES / 2;
+
+/// Thresholds that [`Kernel::count`] looks at in one go.
+pub const PROBES: usize = 4;
+
+/// Slope and intercept of every label, side by side in one word: one cache miss a label, not two.
+///
+/// There are words for every column that fits 16 bits, so that those need no check before a look-up.
+pub struct Table {
+    words: Vec<u64>,
+}
+
+impl Table {
+    /// `pair` gives slope and intercept of each of `columns` columns.
+    pub fn new(columns: usize, pair: impl Fn(usize) -> (f32, f32) + Sync) -> Table {
+        let fill = |first: usize, words: &mut [u64]| {
+            for (column, word) in words.iter_mut().enumerate() {
+                let (slope, intercept) = pair(first + column);
+                *word = u64::from(slope.to_bits()) | u64::from(intercept.to_bits()) << 32;
+            }
+        };
+        // Zeroed memory costs nothing until it is touched.
+        let mut words = vec![0; columns.max(Columns::NARROW)];
+        if columns <= Columns::NARROW {
+            fill(0, &mut words[..columns]);
+        } else {
+            let size = Columns::NARROW;
+            words.par_chunks_mut(size).enumerate().for_each(|(at, words)| fill(at * size, words));
+        }
+        Table { words }
+    }
+
+    /// Slope and intercept of a label.
+    #[inline]
+    pub fn pair(&self, label: usize) -> (f32, f32) {
+        let word = self.words[label];
+        (f32::from_bits(word as u32), f32::from_bits((word >> 32) as u32))
+    }
+}
+
+/// Space for the scores of a row and the positions of the best, reused from row to row.
+#[derive(Default)]
+pub struct Space {
+    /// Single scores; those of padding are minus infinity.
+    scores: Vec<f32>,
+    positions: Vec<u32>,
+    found: usize,
+}
+
+impl Space {
+    /// Makes room for rows of up to `length` entries.
+    fn reserve(&mut self, length: usize) {
+        let needed = length + 2 * PADDING;
+        if self.scores.len() < needed {
+            self.scores.resize(needed, f32::NEG_INFINITY);
+            self.positions.resize(needed, 0);
+        }
+    }
+
+    /// The single score of the entry at `position` of the row that was scored last.
+    #[inline]
+    pub fn score(&self, position: u32) -> f32 {
+        self.scores[position as usize]
+    }
+
+    /// What [`Kernel::find`] found, ascending.
+    #[inline]
+    pub fn positions(&self) -> &[u32] {
+        &self.positions[..self.found]
+    }
+}
+
+/// The instructions to use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kernel {
+    Scalar,
+    #[cfg(target_arch = "x86_64")]
+    Avx2(avx2::Avx2),
+    #[cfg(target_arch = "x86_64")]
+    Avx512(avx512::Avx512),
+}
+
+impl Kernel {
+    /// The fastest that this processor has, found once.
+    pub fn best() -> Kernel {
+        static BEST: OnceLock<Kernel> = OnceLock::new();
+        *BEST.get_or_init(|| Kernel::available()[0])
+    }
+
+    /// All that this processor has, fastest first. The scalar one is always there.
+    pub fn available() -> Vec<Kernel> {
+        let mut kernels = Vec::new();
+        #[cfg(target_arch = "x86_64")]
+        {
+            kernels.extend(avx512::Avx512::detect().map(Kernel::Avx512));
+            kernels.extend(avx2::Avx2::detect().map(Kernel::Avx2));
+        }
+        kernels.push(Kernel::Scalar);
+        kernels
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Kernel::Scalar => "scalar",
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2(_) => "AVX2",
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512(_) => "AVX-512",
+        }
+    }
+
+    /// Scores a row into `space`. Returns a score that at least `k` entries reach, minus infinity at
+    /// worst; for `k` up to [`BOUNDED`] it is close to the k-th largest.
+    ///
+    /// # Panics
+    /// When a column of the row, or of the padding behind it, has no pair in `table`.
+    #[inline]
+    pub fn score<C: Column>(self, table: &Table, row: Entries<'_, C>, k: usize, space: &mut Space) -> f32 {
+        space.reserve(row.len());
+        match self {
+            Kernel::Scalar => scalar::score(table, row, k, &mut space.scores),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2(kernel) => kernel.score(table, row, k, &mut space.scores),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512(kernel) => kernel.score(table, row, k, &mut space.scores),
+        }
+    }
+
+    /// How many of the first `length` scores are at least each of `thresholds`. Those of padding reach
+    /// minus infinity only.
+    #[inline]
+    pub fn count(self, space: &Space, length: usize, thresholds: [f32; PROBES]) -> [usize; PROBES] {
+        let scores = &space.scores[..length.next_multiple_of(PADDING)];
+        match self {
+            Kernel::Scalar => scalar::count(scores, thresholds),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2(kernel) => kernel.count(scores, thresholds),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512(kernel) => kernel.count(scores, thresholds),
+        }
+    }
+
+    /// Finds the positions of the first `length` scores that are at least `threshold`;
+    /// [`Space::positions`] has them.
+    #[inline]
+    pub fn find(self, space: &mut Space, length: usize, threshold: f32) {
+        let Space { scores, positions, .. } = space;
+        let scores = &scores[..length.next_multiple_of(PADDING)];
+        let mut found = match self {
+            Kernel::Scalar => scalar::find(scores, threshold, positions),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2(kernel) => kernel.find(scores, threshold, positions),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512(kernel) => kernel.find(scores, threshold, positions),
+        };
+        // Only a threshold of minus infinity finds padding, which is last.
+        while found > 0 && positions[found - 1] as usize >= length {
+            found -= 1;
+        }
+        space.found = found;
+    }
+}

@@ -1,0 +1,190 @@
+//! Every kernel this processor has against the scalar one and against the definition, on rows made to
+//! be hard: ties, near ties, coefficients at the ends of f32, rows of every length around a vector's.
+
+use super::kernel::Kernel;
+use super::select::{Chosen, Pick, Prepared, Selector};
+use super::threshold::{from_step, step};
+use super::{Candidates, Rule};
+use crate::random::{Purpose, Sequence};
+use crate::shard::{Columns, Marginals};
+use crate::store::Csr;
+
+/// How coefficients and marginals are drawn.
+#[derive(Clone, Copy, Debug)]
+enum Draw {
+    /// Anything in [-1, 1] and [0, 1].
+    Smooth,
+    /// Few different numbers: ties everywhere.
+    Coarse,
+    /// Products and sums around the middle between two singles, where rounding is decided.
+    Middles,
+    /// From the smallest to the largest single.
+    Wild,
+}
+
+fn coefficient(random: &mut Sequence, draw: Draw) -> f32 {
+    let (unit, bits) = (random.next_unit(), random.next_bits());
+    match draw {
+        Draw::Smooth => (2.0 * unit - 1.0) as f32,
+        Draw::Coarse => (bits % 7) as f32 / 4.0 - 0.75,
+        Draw::Middles => {
+            let near = 1.0 + (bits % 4) as f32 * f32::EPSILON;
+            if bits & 64 == 0 { near } else { near * f32::EPSILON / 2.0 }
+        }
+        Draw::Wild => {
+            let wild = f32::from_bits(bits as u32);
+            if wild.is_finite() { wild } else { 0.0 }
+        }
+    }
+}
+
+fn marginal(random: &mut Sequence, draw: Draw) -> f32 {
+    let (unit, bits) = (random.next_unit(), random.next_bits());
+    match draw {
+        Draw::Smooth => (unit * unit * unit) as f32,
+        Draw::Coarse => (bits % 5) as f32 / 4.0,
+        Draw::Middles => 1.0 - (bits % 3) as f32 * f32::EPSILON / 2.0,
+        Draw::Wild => from_step((bits % (1 + step(1.0) as u64)) as i64),
+    }
+}
+
+struct Case {
+    rule: Rule,
+    marginals: Marginals,
+}
+
+/// Rows of up to `longest` entries over `labels` labels.
+fn case(seed: u64, draw: Draw, labels: usize, rows: usize, longest: usize) -> Case {
+    let mut random = Sequence::new(seed, Purpose::SynthRow, labels as u64);
+    let slopes = (0..labels).map(|_| coefficient(&mut random, draw)).collect();
+    let mut intercepts: Vec<f32> = (0..labels).map(|_| coefficient(&mut random, draw)).collect();
+    // In half of the cases what is not stored hardly ever wins, as in practice.
+    if seed % 2 == 0 {
+        intercepts.iter_mut().for_each(|intercept| *intercept = -intercept.abs());
+    }
+    let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+    for _ in 0..rows {
+        let length = (random.next_bits() % (longest as u64 + 1)).min(labels as u64);
+        // Labels ascend by steps that leave room for the rest.
+        let mut label = 0;
+        for left in (1..=length).rev() {
+            let room = labels as u64 - label - left;
+            label += random.next_bits() % (room / left * 2 + 1).min(room + 1);
+            indices.push(label as u32);
+            values.push(marginal(&mut random, draw));
+            label += 1;
+        }
+        indptr.push(indices.len());
+    }
+    let matrix = Csr::new((rows, labels), indptr, indices, values);
+    Case { rule: Rule { slopes, intercepts }, marginals: (&matrix).into() }
+}
+
+/// The definition, on one row.
+fn definition(case: &Case, local: usize, k: usize, candidates: Candidates) -> Vec<Pick> {
+    let Rule { slopes, intercepts } = &case.rule;
+    let pick = |label: u32, marginal: f32| {
+        let (slope, intercept) = (slopes[label as usize], intercepts[label as usize]);
+        Pick { label, marginal, score: f64::from(slope) * f64::from(marginal) + f64::from(intercept) }
+    };
+    let best_first = |picks: &mut Vec<Pick>| {
+        picks.sort_by(|a, b| b.score.partial_cmp(&a.score).unwrap().then(a.label.cmp(&b.label)));
+    };
+    let stored: Vec<(u32, f32)> = case.marginals.labelled(local).collect();
+    let mut picks: Vec<Pick> = stored.iter().map(|&(label, marginal)| pick(label, marginal)).collect();
+    let mut others: Vec<Pick> = (0..case.rule.labels() as u32)
+        .filter(|label| stored.binary_search_by_key(label, |entry| entry.0).is_err())
+        .map(|label| pick(label, 0.0))
+        .collect();
+    match candidates {
+        Candidates::All => {
+            picks.append(&mut others);
+            best_first(&mut picks);
+        }
+        Candidates::Support => {
+            best_first(&mut picks);
+            best_first(&mut others);
+            picks.append(&mut others);
+        }
+    }
+    picks.truncate(k);
+    picks
+}
+
+fn picks(kernel: Kernel, case: &Case, k: usize, candidates: Candidates) -> Vec<Vec<Pick>> {
+    let Case { rule, marginals } = case;
+    let prepared = Prepared::with(kernel, rule, k, candidates, marginals);
+    let (mut ranking, mut choosing) = (Selector::default(), Selector::default());
+    let mut chosen: Vec<Chosen> = Vec::new();
+    (0..marginals.rows())
+        .map(|local| {
+            let ranked = ranking.select(&prepared, marginals.row(local)).to_vec();
+            // What is chosen for counting must be what is ranked for prediction.
+            chosen.clear();
+            choosing.choose(&prepared, marginals.row(local), &mut chosen);
+            let name = |column: u32| marginals.names().map_or(column, |names| names[column as usize]);
+            let mut labels: Vec<(u32, u32)> =
+                chosen.iter().map(|chosen| (name(chosen.column), chosen.marginal.to_bits())).collect();
+            let mut wanted: Vec<(u32, u32)> =
+                ranked.iter().map(|pick| (pick.label, pick.marginal.to_bits())).collect();
+            labels.sort_unstable();
+            wanted.sort_unstable();
+            assert_eq!(labels, wanted, "{} on row {local}, k = {k}", kernel.name());
+            ranked
+        })
+        .collect()
+}
+
+const DRAWS: [Draw; 4] = [Draw::Smooth, Draw::Coarse, Draw::Middles, Draw::Wild];
+
+#[test]
+fn all_kernels_pick_what_the_definition_says() {
+    for draw in DRAWS {
+        for (seed, k) in (0..).zip([1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17, 33, 60]) {
+            let case = case(seed, draw, 90, 60, 70);
+            for candidates in [Candidates::All, Candidates::Support] {
+                for kernel in Kernel::available() {
+                    for (local, found) in picks(kernel, &case, k, candidates).into_iter().enumerate() {
+                        let wanted = definition(&case, local, k, candidates);
+                        assert_eq!(found, wanted, "{} {draw:?} k = {k} row {local}", kernel.name());
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// More labels than narrow columns tell apart, so that they are renumbered.
+#[test]
+fn wide_columns_change_nothing() {
+    for draw in DRAWS {
+        let case = case(1, draw, Columns::NARROW + 1000, 40, 300);
+        assert!(case.marginals.names().is_some());
+        for kernel in Kernel::available() {
+            for (local, found) in picks(kernel, &case, 5, Candidates::All).into_iter().enumerate() {
+                assert_eq!(found, definition(&case, local, 5, Candidates::All), "{draw:?} row {local}");
+            }
+        }
+    }
+}
+
+/// Millions of rows, kernel against kernel.
+#[test]
+fn all_kernels_pick_the_same_bits() {
+    let [others @ .., scalar] = &Kernel::available()[..] else { return };
+    let mut rows = 0;
+    for round in 0..10 {
+        for draw in DRAWS {
+            for (at, k) in [1, 3, 5, 8, 10, 25].into_iter().enumerate() {
+                let case = case(100 * round + at as u64, draw, 3000, 5000, 60);
+                let wanted = picks(*scalar, &case, k, Candidates::All);
+                for kernel in others {
+                    let found = picks(*kernel, &case, k, Candidates::All);
+                    assert!(found == wanted, "{} and scalar differ: {draw:?}, k = {k}", kernel.name());
+                    rows += found.len();
+                }
+            }
+        }
+    }
+    assert!(others.is_empty() || rows >= 1_000_000, "{rows} rows");
+}

@@ -1,0 +1,283 @@
+//! A few rows of a matrix, read and checked. Several threads can do so at once.
+
+use std::ops::Range;
+
+use super::elements::{Numbers, Values};
+use super::error::{Result, StoreError};
+use super::matrix::{MatrixFile, Parts};
+
+/// What the values mean, and so which ones are allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// In [0, 1]; with `clamp`, values outside are moved to the nearer end.
+    Probabilities { clamp: bool },
+    /// 0 or 1; zeros are dropped.
+    Labels,
+    /// Any finite number.
+    Finite,
+}
+
+impl Content {
+    /// Whether all values can be taken as they are. Without a branch an entry, so that it is fast; what is
+    /// wrong is then looked for entry by entry.
+    fn allows_all(self, values: &[f32]) -> bool {
+        let all = |allowed: fn(f32) -> bool| values.iter().fold(true, |all, &value| all & allowed(value));
+        match self {
+            Content::Probabilities { .. } => all(|value| (0.0..=1.0).contains(&value)),
+            Content::Labels => all(|value| value == 1.0),
+            Content::Finite => all(f32::is_finite),
+        }
+    }
+}
+
+/// Where each row of a range begins and the last one ends, checked.
+pub struct RowStarts {
+    pub(super) rows: Range<u64>,
+    /// Stored entries before the first row.
+    before: u64,
+    starts: Vec<u64>,
+}
+
+impl RowStarts {
+    /// Row starts from 0 on, and the end of the last row.
+    pub fn starts(&self) -> &[u64] {
+        &self.starts
+    }
+
+    /// Entries of all rows together.
+    pub fn entries(&self) -> u64 {
+        self.starts[self.starts.len() - 1]
+    }
+
+    pub fn into_starts(self) -> Vec<u64> {
+        self.starts
+    }
+}
+
+/// Space for rows, used again and again: columns ascending in each row, values beside them.
+#[derive(Default)]
+pub struct Slab {
+    pub columns: Vec<u32>,
+    pub values: Vec<f32>,
+    /// Where each row ends.
+    pub ends: Vec<usize>,
+}
+
+/// Cells of a dense matrix read at a time.
+const CELLS: u64 = 1 << 20;
+
+impl MatrixFile<'_> {
+    /// The structure of `rows`. A step of its own, so that ranks can agree on it before any looks at
+    /// entries: the error is then the same for any number of ranks.
+    pub fn row_starts(&self, rows: Range<u64>) -> Result<RowStarts> {
+        let mut starts: Vec<u64> = Vec::with_capacity((rows.end - rows.start + 1) as usize);
+        let indptr = match &self.parts {
+            Parts::Csr { indptr, .. } => indptr,
+            Parts::Dense(numbers) => {
+                starts.push(0);
+                let mut total = 0;
+                self.each_dense_row(numbers, rows.clone(), |cells| {
+                    total += cells.filter(|&(_, value)| value != 0.0).count() as u64;
+                    starts.push(total);
+                    Ok(())
+                })?;
+                return Ok(RowStarts { rows, before: 0, starts });
+            }
+        };
+        let entries = i128::from(self.entries());
+        let mut bad = None;
+        let mut previous = 0;
+        indptr.integers(rows.start..rows.end + 1, |value| {
+            if bad.is_none() && (value < previous || value > entries) {
+                let row = (rows.start + starts.len() as u64).saturating_sub(1);
+                bad = Some((row, previous, value));
+            }
+            previous = value;
+            starts.push(value.max(0) as u64);
+        })?;
+        if let Some((row, start, end)) = bad {
+            return Err(StoreError::IndptrNotMonotone { place: self.location.to_string(), row, start, end });
+        }
+        let before = starts[0];
+        starts.iter_mut().for_each(|start| *start -= before);
+        Ok(RowStarts { rows, before, starts })
+    }
+
+    /// Reads some of the rows of `starts`, numbered from 0, and checks them. On an error the first bad row
+    /// is named.
+    pub fn read_slab(
+        &self,
+        starts: &RowStarts,
+        rows: Range<usize>,
+        content: Content,
+        slab: &mut Slab,
+    ) -> Result<()> {
+        let first_row = starts.rows.start + rows.start as u64;
+        slab.columns.clear();
+        slab.values.clear();
+        slab.ends.clear();
+        let mut checker = Checker { matrix: self, content, first_row, slab };
+        match &self.parts {
+            Parts::Csr { data, indices, .. } => {
+                checker.csr(data, indices, starts.before, &starts.starts[rows.start..=rows.end])
+            }
+            Parts::Dense(numbers) => {
+                let last_row = first_row + rows.len() as u64;
+                self.each_dense_row(numbers, first_row..last_row, |cells| {
+                    for (column, value) in cells.filter(|&(_, value)| value != 0.0) {
+                        checker.push(column as i128, value)?;
+                    }
+                    checker.end_row()
+                })
+            }
+        }
+    }
+
+    /// Calls `each` with the cells of every row.
+    fn each_dense_row(
+        &self,
+        numbers: &Numbers<'_>,
+        rows: Range<u64>,
+        mut each: impl FnMut(&mut dyn Iterator<Item = (usize, f64)>) -> Result<()>,
+    ) -> Result<()> {
+        let width = self.columns as usize;
+        let mut row = rows.start;
+        while row < rows.end {
+            let end = (row + (CELLS / self.columns).max(1)).min(rows.end);
+            let block: Values = numbers.dense(row..end)?;
+            for line in 0..(end - row) as usize {
+                let mut cells = (0..width).map(|column| (column, block.get(line * width + column)));
+                each(&mut cells)?;
+            }
+            row = end;
+        }
+        Ok(())
+    }
+}
+
+/// Fills a slab with what is right.
+struct Checker<'m> {
+    matrix: &'m MatrixFile<'m>,
+    content: Content,
+    first_row: u64,
+    slab: &'m mut Slab,
+}
+
+impl Checker<'_> {
+    fn csr(&mut self, data: &Numbers<'_>, indices: &Numbers<'_>, before: u64, starts: &[u64]) -> Result<()> {
+        let (first, last) = (starts[0], starts[starts.len() - 1]);
+        let (begin, length) = (before + first, (last - first) as usize);
+        let Slab { columns, values, ends } = &mut *self.slab;
+        columns.resize(length, 0);
+        values.resize(length, 0.0);
+        let plain = indices.columns_into(begin, columns)? && data.singles_into(begin, values)?;
+        ends.extend(starts[1..].iter().map(|&end| (end - first) as usize));
+        if plain && self.content.allows_all(values) && self.columns_are_fine() {
+            return Ok(());
+        }
+        self.one_by_one(data, indices, begin, length)
+    }
+
+    /// Whether all columns are there and ascend in each row. Without a branch an entry.
+    fn columns_are_fine(&self) -> bool {
+        let Slab { columns, ends, .. } = &*self.slab;
+        let largest = columns.iter().fold(0, |largest: u32, &column| largest.max(column));
+        let limit = self.matrix.columns.min(i32::MAX as u64 + 1);
+        let falls = |pair: &[u32]| u32::from(pair[0] as i32 >= pair[1] as i32);
+        // Falls anywhere, and falls from one row to the next, which are none.
+        let all: u32 = columns.windows(2).map(falls).sum();
+        let inner = ends.iter().filter(|&&end| end > 0 && end < columns.len());
+        // An empty row ends where the one before does.
+        let mut last = 0;
+        let between: u32 = inner
+            .map(|&end| {
+                let again = end == last;
+                last = end;
+                if again { 0 } else { falls(&columns[end - 1..=end]) }
+            })
+            .sum();
+        u64::from(largest) < limit && all == between
+    }
+
+    /// Rows of any kind, each entry looked at by itself.
+    fn one_by_one(
+        &mut self,
+        data: &Numbers<'_>,
+        indices: &Numbers<'_>,
+        begin: u64,
+        length: usize,
+    ) -> Result<()> {
+        let range = begin..begin + length as u64;
+        let values = data.values(range.clone())?;
+        let mut columns = Vec::with_capacity(length);
+        indices.integers(range, |column| columns.push(column))?;
+        let ends = std::mem::take(&mut self.slab.ends);
+        self.slab.columns.clear();
+        self.slab.values.clear();
+        let mut at = 0;
+        for end in ends {
+            for at in at..end {
+                self.push(columns[at], values.get(at))?;
+            }
+            at = end;
+            self.end_row()?;
+        }
+        Ok(())
+    }
+
+    fn row(&self) -> u64 {
+        self.first_row + self.slab.ends.len() as u64
+    }
+
+    fn push(&mut self, column: i128, value: f64) -> Result<()> {
+        let place = || self.matrix.location.to_string();
+        let row = self.row();
+        if column < 0 || column >= i128::from(self.matrix.columns) {
+            let columns = self.matrix.columns;
+            return Err(StoreError::ColumnOutOfRange { place: place(), row, column, columns });
+        }
+        let column = column as u32;
+        if !value.is_finite() || !(value as f32).is_finite() {
+            return Err(StoreError::NotFinite { place: place(), row, column, value });
+        }
+        let value = match self.content {
+            Content::Probabilities { clamp: true } => value.clamp(0.0, 1.0),
+            Content::Probabilities { clamp: false } if !(0.0..=1.0).contains(&value) => {
+                return Err(StoreError::NotProbability { place: place(), row, column, value });
+            }
+            Content::Labels if value == 0.0 => return Ok(()),
+            Content::Labels if value != 1.0 => {
+                return Err(StoreError::NotLabel { place: place(), row, column, value });
+            }
+            _ => value,
+        };
+        self.slab.columns.push(column);
+        self.slab.values.push(value as f32);
+        Ok(())
+    }
+
+    /// All entries of the row are there: puts them in order.
+    fn end_row(&mut self) -> Result<()> {
+        let row = self.row();
+        let Slab { columns, values, ends } = &mut *self.slab;
+        let start = ends.last().copied().unwrap_or(0);
+        let (columns, values) = (&mut columns[start..], &mut values[start..]);
+        if !columns.is_sorted_by(|a, b| a < b) {
+            sort_row(columns, values);
+            if let Some(pair) = columns.windows(2).find(|pair| pair[0] == pair[1]) {
+                let place = self.matrix.location.to_string();
+                return Err(StoreError::DuplicateColumn { place, row, column: pair[0] });
+            }
+        }
+        ends.push(start + columns.len());
+        Ok(())
+    }
+}
+
+fn sort_row(columns: &mut [u32], values: &mut [f32]) {
+    let mut pairs: Vec<(u32, f32)> = columns.iter().copied().zip(values.iter().copied()).collect();
+    pairs.sort_by_key(|pair| pair.0);
+    for (at, (column, value)) in pairs.into_iter().enumerate() {
+        (columns[at], values[at]) = (column, value);
+    }
+}
