@@ -2,6 +2,7 @@
 
 use crate::import::ImportError;
 use crate::measure::{FormulaError, MeasureError};
+use crate::memory::Refusal;
 use crate::store::StoreError;
 
 /// The exit statuses scripts may rely on (DESIGN, promise 4).
@@ -35,6 +36,9 @@ pub enum Error {
     Formula(#[from] FormulaError),
     #[error(transparent)]
     Measure(#[from] MeasureError),
+    /// The data do not fit into the memory of a node.
+    #[error(transparent)]
+    Memory(#[from] Refusal),
     /// Options that do not fit together or do not fit the data.
     #[error("{0}")]
     Usage(String),
@@ -52,6 +56,8 @@ impl Error {
             Error::Store(error) => error.status(),
             // A formula that has no value where it is needed is the user's too.
             Error::Import(_) | Error::Formula(_) | Error::Measure(_) | Error::Usage(_) => Status::BadInput,
+            // Another job must be asked for: the same one will not fit the next time either.
+            Error::Memory(_) => Status::BadInput,
             Error::Output { .. } => Status::Failure,
             Error::Agreed { status, .. } => *status,
         }

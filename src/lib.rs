@@ -5,7 +5,8 @@
 //!
 //! One room for each idea, and the arrows go one way:
 //! `cli -> {report, optimize, evaluate, synth, import} -> {classifier, measure} -> shard -> store`,
-//! with [`world`] (who computes together) and [`random`] beside them.
+//! with [`world`] (who computes together) and [`random`] beside them. [`memory`] (whether it will fit)
+//! is asked by `cli`; it knows the ranks and how `report` writes bytes, but no data.
 
 #![warn(clippy::unwrap_used)]
 
@@ -15,6 +16,7 @@ pub mod error;
 pub mod evaluate;
 pub mod import;
 pub mod measure;
+pub mod memory;
 pub mod optimize;
 pub mod random;
 pub mod report;

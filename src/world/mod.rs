@@ -4,10 +4,13 @@
 //! rank calls them, in the same order. What may fail on one rank only goes through [`World::agree`]
 //! before the next collective, so that no rank waits for one that has given up.
 
+mod node;
 #[cfg(feature = "mpi")]
 mod ranks;
 
 use std::process::ExitCode;
+
+pub use node::Nodes;
 
 use crate::error::{Error, Result, Status};
 

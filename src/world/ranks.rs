@@ -79,6 +79,15 @@ impl Ranks {
         }
     }
 
+    /// The first rank of those that MPI says can share memory with this one.
+    pub(super) fn first_on_node(&self) -> usize {
+        // The key keeps the order of ranks, so the first there is the smallest here.
+        let node = self.communicator.split_shared(self.communicator.rank());
+        let mut first = self.rank() as u64;
+        node.process_at_rank(0).broadcast_into(&mut first);
+        first as usize
+    }
+
     pub(super) fn max(&self, values: &mut [f64]) {
         self.reduce(values, values.len().max(1), SystemOperation::max());
     }
@@ -149,5 +158,6 @@ mod tests {
         let mut largest = [f64::NEG_INFINITY, 2.5];
         ranks.max(&mut largest);
         assert_eq!(largest, [f64::NEG_INFINITY, 2.5]);
+        assert_eq!(ranks.first_on_node(), 0);
     }
 }

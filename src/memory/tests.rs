@@ -1,0 +1,268 @@
+//! Little trees of `/proc` and `/sys`, and jobs on made-up nodes.
+
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use super::check::{Told, check, judge};
+use super::*;
+use crate::error::{Error, Status};
+use crate::world::{Nodes, World};
+
+const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
+
+/// A root with these files in it.
+fn tree(files: &[(&str, &str)]) -> TempDir {
+    let root = tempfile::tempdir().unwrap();
+    for (path, text) in files {
+        let path: PathBuf = root.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    root
+}
+
+/// What is left and the limit's file below the mount, of each group.
+fn groups(root: &Path) -> Vec<(u64, String)> {
+    let mount = format!("{}/sys/fs/cgroup/", root.display());
+    let describe = |room: Room| match room.source {
+        Source::Cgroup { file, .. } => Some((room.bytes, file.strip_prefix(&mount).unwrap().to_owned())),
+        _ => None,
+    };
+    rooms(root).into_iter().filter_map(describe).collect()
+}
+
+#[test]
+fn a_system_that_says_nothing_has_no_limits() {
+    assert_eq!(rooms(tree(&[]).path()), []);
+}
+
+#[test]
+fn without_groups_the_memory_of_the_node_is_the_limit() {
+    let meminfo = "MemTotal:       2048 kB\nMemFree:  10 kB\nMemAvailable:    1024 kB\n";
+    let root = tree(&[("proc/meminfo", meminfo), ("proc/self/cgroup", "0::/\n")]);
+    assert_eq!(rooms(root.path()), [Room { bytes: MIB, limit: 2 * MIB, source: Source::Node }]);
+}
+
+#[test]
+fn every_group_above_limits_and_page_cache_does_not_count() {
+    let root = tree(&[
+        ("proc/self/cgroup", "0::/job_7/step_0/task_0\n"),
+        ("sys/fs/cgroup/cgroup.controllers", "memory\n"),
+        ("sys/fs/cgroup/job_7/memory.max", "1000\n"),
+        ("sys/fs/cgroup/job_7/memory.high", "900\n"),
+        ("sys/fs/cgroup/job_7/memory.current", "800\n"),
+        ("sys/fs/cgroup/job_7/memory.stat", "anon 500\nfile 300\ninactive_file 200\nactive_file 50\n"),
+        ("sys/fs/cgroup/job_7/step_0/memory.max", "700\n"),
+        ("sys/fs/cgroup/job_7/step_0/memory.high", "max\n"),
+        ("sys/fs/cgroup/job_7/step_0/memory.current", "100\n"),
+        ("sys/fs/cgroup/job_7/step_0/memory.stat", "inactive_file 0\nactive_file 0\n"),
+        ("sys/fs/cgroup/job_7/step_0/task_0/memory.max", "max\n"),
+        ("sys/fs/cgroup/job_7/step_0/task_0/memory.high", "max\n"),
+        // Of another job: not ours.
+        ("sys/fs/cgroup/job_8/memory.max", "1\n"),
+    ]);
+    let expected = [(600, "job_7/step_0/memory.max".into()), (350, "job_7/memory.high".into())];
+    assert_eq!(groups(root.path()), expected);
+}
+
+#[test]
+fn groups_without_a_limit_limit_nothing() {
+    let root = tree(&[
+        ("proc/self/cgroup", "0::/user.slice\n"),
+        ("sys/fs/cgroup/cgroup.controllers", "memory\n"),
+        ("sys/fs/cgroup/user.slice/memory.max", "max\n"),
+        ("sys/fs/cgroup/user.slice/memory.high", "max\n"),
+        ("sys/fs/cgroup/user.slice/memory.current", "800\n"),
+    ]);
+    assert_eq!(groups(root.path()), []);
+}
+
+#[test]
+fn a_container_has_its_own_group_at_the_mount() {
+    let files = [
+        ("sys/fs/cgroup/cgroup.controllers", "memory\n"),
+        ("sys/fs/cgroup/memory.max", "1000\n"),
+        ("sys/fs/cgroup/memory.current", "400\n"),
+        ("sys/fs/cgroup/memory.stat", "inactive_file 0\nactive_file 100\n"),
+    ];
+    for path in ["0::/\n", "0::/docker/0123abcd\n"] {
+        let root = tree(&[&files[..], &[("proc/self/cgroup", path)]].concat());
+        assert_eq!(groups(root.path()), [(700, "memory.max".into())], "{path}");
+    }
+    // Moved out of the namespace: the group at the mount is not above this process.
+    let root = tree(&[&files[..], &[("proc/self/cgroup", "0::/../other\n")]].concat());
+    assert_eq!(groups(root.path()), []);
+}
+
+#[test]
+fn version_1_limits_too() {
+    let root = tree(&[
+        ("proc/self/cgroup", "9:name=systemd:/\n4:cpu,memory:/slurm/uid_1/job_7\n3:cpuset:/\n"),
+        ("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n"),
+        ("sys/fs/cgroup/memory/slurm/memory.limit_in_bytes", "9223372036854710272\n"),
+        ("sys/fs/cgroup/memory/slurm/uid_1/memory.limit_in_bytes", "500\n"),
+        ("sys/fs/cgroup/memory/slurm/uid_1/memory.use_hierarchy", "0\n"),
+        ("sys/fs/cgroup/memory/slurm/uid_1/job_7/memory.limit_in_bytes", "1000\n"),
+        ("sys/fs/cgroup/memory/slurm/uid_1/job_7/memory.usage_in_bytes", "600\n"),
+        (
+            "sys/fs/cgroup/memory/slurm/uid_1/job_7/memory.stat",
+            "inactive_file 1\nactive_file 1\ntotal_inactive_file 100\ntotal_active_file 200\n",
+        ),
+    ]);
+    let expected = [(700, "memory/slurm/uid_1/job_7/memory.limit_in_bytes".into())];
+    assert_eq!(groups(root.path()), expected);
+}
+
+#[test]
+fn with_both_versions_the_one_that_has_memory_counts() {
+    let root = tree(&[
+        ("proc/self/cgroup", "4:memory:/job\n1:cpu:/\n0::/job\n"),
+        ("sys/fs/cgroup/unified/job/cgroup.procs", ""),
+        ("sys/fs/cgroup/memory/job/memory.limit_in_bytes", "1000\n"),
+    ]);
+    // What is in use is not told: all of the limit counts as free.
+    assert_eq!(groups(root.path()), [(1000, "memory/job/memory.limit_in_bytes".into())]);
+    let root = tree(&[
+        ("proc/self/cgroup", "1:cpu:/\n0::/job\n"),
+        ("sys/fs/cgroup/unified/job/memory.max", "2000\n"),
+    ]);
+    assert_eq!(groups(root.path()), [(2000, "unified/job/memory.max".into())]);
+}
+
+#[test]
+fn garbage_limits_nothing() {
+    let root = tree(&[
+        ("proc/meminfo", "MemAvailable: lots\nMemTotal\n"),
+        ("proc/self/cgroup", "\n:\n::\n0::/job\nmemory\n7:memory\n"),
+        ("proc/self/limits", "Max address space\nMax data size -1 -1 bytes\n"),
+        ("proc/self/status", "VmSize:\t18446744073709551615 kB\n"),
+        ("sys/fs/cgroup/cgroup.controllers", ""),
+        ("sys/fs/cgroup/job/memory.max", "12 bananas\n"),
+        ("sys/fs/cgroup/memory.high", "-5\n"),
+    ]);
+    assert_eq!(rooms(root.path()), []);
+}
+
+#[test]
+fn the_tighter_ulimit_counts_for_the_process() {
+    let limits = |address: &str, data: &str| {
+        format!(
+            "Limit  Soft Limit  Hard Limit  Units\nMax data size   {data}  unlimited  bytes\n\
+             Max address space   {address}   unlimited  bytes\n"
+        )
+    };
+    let status = "VmPeak:\t 9 kB\nVmSize:\t     3 kB\nVmData:\t 1 kB\n";
+    for (address, data, expected) in [
+        ("8192", "unlimited", Some((5120, 8192, 'v'))),
+        ("8192", "4096", Some((3072, 4096, 'd'))),
+        ("1024", "unlimited", Some((0, 1024, 'v'))),
+        ("unlimited", "unlimited", None),
+    ] {
+        let root = tree(&[("proc/self/limits", &limits(address, data)), ("proc/self/status", status)]);
+        let room =
+            expected.map(|(bytes, limit, option)| Room { bytes, limit, source: Source::Process { option } });
+        assert_eq!(ulimit::room(root.path()), room);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn this_machine_has_memory() {
+    let rooms = rooms(Path::new("/"));
+    let node = rooms.iter().find(|room| room.source == Source::Node).unwrap();
+    assert!(node.bytes > MIB && node.bytes <= node.limit, "{node:?}");
+    assert!(rooms.iter().all(|room| room.bytes <= room.limit), "{rooms:?}");
+    // A byte fits, and no machine has 2^63.
+    assert!(check_room(&World::alone(), 1).unwrap().margin.unwrap() < node.limit);
+    let error = check_room(&World::alone(), 1 << 63).unwrap_err();
+    assert!(matches!(error, Error::Memory(_)), "{error}");
+    assert_eq!(error.status(), Status::BadInput);
+}
+
+fn on_node(bytes: u64, limit: u64) -> Room {
+    Room { bytes, limit, source: Source::Node }
+}
+
+fn in_group(bytes: u64, limit: u64, id: u64) -> Room {
+    let file = format!("/sys/fs/cgroup/job_{id}/memory.max");
+    Room { bytes, limit, source: Source::Cgroup { id, file } }
+}
+
+fn told(node: &str, need: u64, rooms: &[Room]) -> Told {
+    Told { node: node.into(), need, rooms: rooms.to_vec() }
+}
+
+#[test]
+fn nothing_is_refused_where_nothing_is_known() {
+    let fits = check(&World::alone(), told("mac", u64::MAX, &[])).unwrap();
+    assert_eq!(fits, Fits { need: u64::MAX, nodes: 1, margin: None });
+    assert_eq!(Fits { need: 3 * GIB, ..fits }.to_string(), "3.0 GiB of memory");
+}
+
+#[test]
+fn what_fits_to_the_byte_fits() {
+    let nodes = Nodes::new(vec![0, 0, 2]);
+    let rank = |node, need, free| told(node, need, &[on_node(free, 9 * GIB)]);
+    let full = [rank("a", GIB, 3 * GIB), rank("a", 2 * GIB, 4 * GIB), rank("b", GIB, 3 * GIB)];
+    let fits = judge(&full, &nodes).unwrap();
+    assert_eq!(fits, Fits { need: 4 * GIB, nodes: 2, margin: Some(0) });
+    assert_eq!(fits.to_string(), "4.0 GiB of memory on 2 nodes, at least 0 B to spare");
+    let over = [rank("a", GIB, 3 * GIB), rank("a", 2 * GIB + 1, 4 * GIB), rank("b", GIB, 3 * GIB)];
+    assert_eq!(
+        judge(&over, &nodes).unwrap_err().to_string(),
+        "node a: 3.0 GiB of memory needed for 2 ranks, but only 3.0 GiB of 9.0 GiB is free, 1 B too little; end \
+         what else runs there, use more nodes, or nodes with more memory; fewer ranks hold as many rows and will \
+         not help"
+    );
+}
+
+#[test]
+fn the_node_that_lacks_most_is_named() {
+    let rank = |node, need| told(node, need, &[on_node(3 * GIB, 4 * GIB)]);
+    let ranks = [rank("a", 4 * GIB), rank("b", 6 * GIB), rank("c", GIB), rank("d", 6 * GIB)];
+    assert_eq!(
+        judge(&ranks, &Nodes::new(vec![0, 1, 2, 3])).unwrap_err().to_string(),
+        "node b: 6.0 GiB of memory needed for 1 rank, but only 3.0 GiB of 4.0 GiB is free, 3.0 GiB too little \
+         (and 2 other nodes have too little); use more nodes, or nodes with more memory"
+    );
+}
+
+#[test]
+fn ranks_share_the_limit_of_the_group_they_are_in() {
+    let nodes = Nodes::new(vec![0, 0]);
+    let rank =
+        |group| told("n17", 24 * GIB, &[on_node(64 * GIB, 64 * GIB), in_group(31 * GIB, 32 * GIB, group)]);
+    // A container each: each has the whole of its own limit.
+    assert_eq!(judge(&[rank(5), rank(6)], &nodes).unwrap().margin, Some(7 * GIB));
+    assert_eq!(
+        judge(&[rank(5), rank(5)], &nodes).unwrap_err().to_string(),
+        "node n17: 48.0 GiB of memory needed for 2 ranks, but the limit of the job or container leaves only \
+         31.0 GiB of 32.0 GiB (/sys/fs/cgroup/job_5/memory.max), 17.0 GiB too little; ask for more (Slurm: \
+         --mem=49G, Docker: --memory=49g), or use more nodes; fewer ranks hold as many rows and will not help"
+    );
+    // The same number on another node is another group.
+    assert!(judge(&[rank(5), rank(5)], &Nodes::new(vec![0, 1])).is_ok());
+}
+
+#[test]
+fn a_ulimit_is_for_each_process() {
+    let limit = Room { bytes: 2 * GIB, limit: 4 * GIB, source: Source::Process { option: 'v' } };
+    let rank = |need| told("n17", need, &[on_node(64 * GIB, 64 * GIB), limit.clone()]);
+    let nodes = Nodes::new(vec![0, 0]);
+    assert_eq!(judge(&[rank(GIB), rank(2 * GIB)], &nodes).unwrap().margin, Some(0));
+    assert_eq!(
+        judge(&[rank(GIB), rank(6 * GIB)], &nodes).unwrap_err().to_string(),
+        "rank 1 on node n17: 6.0 GiB of memory needed, but `ulimit -v` leaves only 2.0 GiB of 4.0 GiB, 4.0 GiB \
+         too little; raise it where the job is started (ulimit -v unlimited; Slurm: --propagate=NONE), or use \
+         more ranks, so that each holds fewer rows"
+    );
+}
+
+#[test]
+fn needs_beyond_all_numbers_are_refused_not_wrapped() {
+    let rank = |need| told("a", need, &[on_node(GIB, GIB)]);
+    let refused = judge(&[rank(u64::MAX), rank(u64::MAX)], &Nodes::new(vec![0, 0])).unwrap_err();
+    assert_eq!(refused.need, u64::MAX);
+}
