@@ -47,8 +47,10 @@ impl Rows {
 impl From<&Csr> for Rows {
     fn from(matrix: &Csr) -> Rows {
         let row = |local| {
-            let row = macrok::shard::row(matrix, local);
-            row.columns.iter().copied().zip(row.values.iter().copied()).collect()
+            let indptr = matrix.indptr();
+            let range = indptr.raw_storage()[local]..indptr.raw_storage()[local + 1];
+            let columns = matrix.indices()[range.clone()].iter().copied();
+            columns.zip(matrix.data()[range].iter().copied()).collect()
         };
         Rows { columns: matrix.cols(), rows: (0..matrix.rows()).map(row).collect() }
     }

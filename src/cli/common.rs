@@ -7,6 +7,7 @@ use tracing_subscriber::filter::LevelFilter;
 use crate::classifier::{Candidates, Mixture, Rule};
 use crate::error::{Result, usage};
 use crate::report::Console;
+use crate::shard::{LoadOptions, Shard, load_planned};
 use crate::store::{ClassifierFile, Overwrite};
 use crate::world::World;
 
@@ -140,6 +141,21 @@ impl PropensityModel {
         }
         Ok(())
     }
+}
+
+/// Loads what a classifier is to be used on, after a look at whether it is for the same labels.
+pub(super) fn load_for(
+    context: &Context<'_>,
+    load: &LoadOptions,
+    path: &Path,
+    classifier: &ClassifierFile,
+) -> Result<Shard> {
+    load_planned(context.world, load, |plan| {
+        context.check(classifier.labels == plan.labels, || {
+            let (path, data) = (path.display(), &load.marginals);
+            format!("{path} is for {} labels, but {data} has {}", classifier.labels, plan.labels)
+        })
+    })
 }
 
 /// A mixture as a file holds it.

@@ -4,14 +4,12 @@ use std::path::PathBuf;
 
 use serde_json::{Map, json};
 
-use super::common::{Context, PropensityModel, to_mixture};
+use super::common::{Context, PropensityModel, load_for, to_mixture};
 use crate::classifier::{Draw, Mixture, Pick, Rule, Sampling};
 use crate::error::{Result, usage};
 use crate::evaluate::{Propensities, Scores, Summary, Tally, repeated, score, summarise, tally, tally_draw};
 use crate::report::{Align, Phases, Progress, Table, count};
-use crate::shard::{
-    LoadOptions, Predicted, Shard, load_labels, load_predictions, load_shard, total_positives,
-};
+use crate::shard::{LoadOptions, Predicted, Shard, load_labels, load_predictions, total_positives};
 use crate::store::{ClassifierFile, Location, Role};
 use crate::world::World;
 
@@ -83,11 +81,7 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
             let file = world.agree(ClassifierFile::read(path).map_err(Into::into))?;
             let marginals = Location::parse(marginals, Role::Marginals);
             let load = LoadOptions { marginals, labels: Some(labels), clamp: typed.clamp };
-            let shard = load_shard(world, &load)?;
-            context.check(file.labels as usize == shard.labels(), || {
-                let (path, data) = (path.display(), &load.marginals);
-                format!("{path} is for {} labels, but {data} has {}", file.labels, shard.labels())
-            })?;
+            let shard = load_for(context, &load, path, &file)?;
             known = (file.positives.clone(), file.rows);
             (shard, Subject::Classifier(to_mixture(&file)))
         }

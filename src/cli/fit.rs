@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use super::common::{Context, to_file, to_mixture};
-use crate::classifier::{Candidates, Mixture};
+use crate::classifier::{Candidates, Kernel, Mixture};
 use crate::error::{Result, usage};
 use crate::measure::{Metric, Objective, Population, catalogue_help, monotone};
 use crate::optimize::{Fit, Initial, Options, StepRule, frank_wolfe, population};
 use crate::report::{Phases, bytes, count, seconds};
-use crate::shard::{LoadOptions, Shard, load_shard};
+use crate::shard::{LoadOptions, Plan, Shard, load_planned};
 use crate::store::{ClassifierFile, Iteration, Location, Role};
 
 /// Find the classifier that is best for a metric, by Frank-Wolfe (Algorithm 1 of the paper)
@@ -143,22 +143,26 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     let start = load_start(context, typed)?;
 
     let mut phases = Phases::new();
-    let shard = load_shard(world, &ready.load)?;
-    phases.end("load");
-    context.check(options.k <= shard.labels(), || {
-        format!("-k is {}, but {} has only {} labels", options.k, ready.load.marginals, shard.labels())
-    })?;
-    if let Initial::Given(mixture) = &start {
-        let labels = mixture.rules[0].labels();
-        context.check(labels == shard.labels(), || {
-            format!("--init {} is for {labels} labels, but the data have {}", typed.init, shard.labels())
+    let mut planned = None;
+    let shard = load_planned(world, &ready.load, |plan| {
+        let labels = plan.labels as usize;
+        context.check(options.k <= labels, || {
+            format!("-k is {}, but {} has only {labels} labels", options.k, ready.load.marginals)
         })?;
-    }
+        if let Initial::Given(mixture) = &start {
+            let given = mixture.rules[0].labels();
+            context.check(given == labels, || {
+                format!("--init {} is for {given} labels, but the data have {labels}", typed.init)
+            })?;
+        }
+        describe(context, &ready, plan);
+        planned = Some(plan.clone());
+        Ok(())
+    })?;
+    phases.end("load");
     let population = population(world, &shard);
     let epsilon = typed.smoothing.map_or(typed.epsilon, |c| c / shard.total_rows as f64);
     let objective = ready.metric.bind(options.k, epsilon);
-    let bytes_per_pass = world.gather_to_all(shard.bytes()).iter().sum();
-    describe(context, &ready, &shard, &population, bytes_per_pass);
     warn(context, &objective, &population);
     console.line("iteration       utility         gain       step          gap      time");
     let mut before = None;
@@ -209,7 +213,7 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
         console.line("");
         console.line(phases.table());
     }
-    console.json(world, || facts(context, &ready, &shard, fit.as_ref(), &phases, bytes_per_pass))
+    console.json(world, || facts(context, &ready, &shard, fit.as_ref(), &phases, planned.as_ref()))
 }
 
 /// The initial classifier; a file is read by rank 0's peers too, they need its rules.
@@ -226,33 +230,31 @@ fn load_start(context: &Context<'_>, typed: &Typed) -> Result<Initial> {
     }
 }
 
-fn describe(
-    context: &Context<'_>,
-    ready: &Ready<'_>,
-    shard: &Shard,
-    population: &Population,
-    bytes_per_pass: u64,
-) {
+/// The plan, before anything takes long.
+fn describe(context: &Context<'_>, ready: &Ready<'_>, plan: &Plan) {
     let ranks = context.world.size();
     context.console.line(format_args!(
-        "{}: {} instances x {} labels, {} a pass; k = {}, maximising {}",
+        "{}: {} instances x {} labels, {} stored; k = {}, maximising {}",
         ready.load.marginals,
-        count(shard.total_rows),
-        count(population.positives.len() as u64),
-        bytes(bytes_per_pass),
+        count(plan.rows),
+        count(plan.labels),
+        count(plan.entries),
         ready.options.k,
         ready.metric.text(),
     ));
+    context.console.line(match &ready.load.labels {
+        Some(labels) => format!("labels from {labels}"),
+        None => "no labels given: the marginals stand in as expected labels".into(),
+    });
     context.console.line(format_args!(
-        "{} rank{} x {} thread{}; {}",
+        "{} rank{} x {} thread{} ({} kernel), {} a pass; needs {}",
         ranks,
         if ranks == 1 { "" } else { "s" },
         context.threads,
         if context.threads == 1 { "" } else { "s" },
-        match &ready.load.labels {
-            Some(labels) => format!("labels from {labels}"),
-            None => "no labels given: the marginals stand in as expected labels".into(),
-        }
+        Kernel::best().name(),
+        bytes(plan.bytes_per_pass),
+        plan.memory,
     ));
 }
 
@@ -298,9 +300,9 @@ fn facts(
     shard: &Shard,
     fit: Option<&Fit>,
     phases: &Phases,
-    bytes_per_pass: u64,
+    plan: Option<&Plan>,
 ) -> serde_json::Value {
-    let Some(fit) = fit else { return serde_json::Value::Null };
+    let (Some(fit), Some(plan)) = (fit, plan) else { return serde_json::Value::Null };
     let column = |value: fn(&Iteration) -> f64| fit.trajectory.iter().map(value).collect::<Vec<_>>();
     let mut utilities = vec![fit.initial_utility];
     utilities.extend(column(|done| done.utility));
@@ -329,6 +331,7 @@ fn facts(
             "total": phases.total(),
         },
         "peak_rss_bytes": phases.peak(),
-        "bytes_per_pass": bytes_per_pass,
+        "memory_needed_bytes": plan.memory.need,
+        "bytes_per_pass": plan.bytes_per_pass,
     })
 }

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::common::{Context, to_mixture};
+use super::common::{Context, load_for, to_mixture};
 use crate::classifier::{Draw, Mixture, Pick, Sampling, fold_draws};
 use crate::error::Result;
 use crate::report::{Phases, count};
-use crate::shard::{LoadOptions, Shard, load_shard};
+use crate::shard::{LoadOptions, Shard};
 use crate::store::{ClassifierFile, Location, Matrix, Role, write_file};
 
 /// Predict k labels for each instance, drawn from the classifier's mixture
@@ -49,16 +49,7 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     let classifier = world.agree(ClassifierFile::read(&typed.classifier).map_err(Into::into))?;
     let mixture = to_mixture(&classifier);
     let load = LoadOptions { marginals, labels: None, clamp: typed.clamp };
-    let shard = load_shard(world, &load)?;
-    context.check(classifier.labels as usize == shard.labels(), || {
-        format!(
-            "{} is for {} labels, but {} has {}",
-            typed.classifier.display(),
-            classifier.labels,
-            load.marginals,
-            shard.labels()
-        )
-    })?;
+    let shard = load_for(context, &load, &typed.classifier, &classifier)?;
     phases.end("load");
     let draw = Draw { sampling: typed.sampling, seed: typed.seed, round: 0 };
     let (indices, values) = predict(&shard, &mixture, draw);

@@ -1,9 +1,11 @@
 //! Loading this rank's rows. Every step that can fail is agreed on by all ranks before the next.
 
+use super::marginals::Columns;
 use super::pack::pack;
 use super::{FixedPoint, Shard, Targets};
-use crate::error::Result;
-use crate::store::{Content, Csr, Hdf5File, Location, MatrixFile, StoreError};
+use crate::error::{Result, usage};
+use crate::memory::{Fits, check_room};
+use crate::store::{Content, Csr, Hdf5File, Location, MatrixFile, RowStarts, StoreError};
 use crate::world::World;
 use std::ops::Range;
 
@@ -15,8 +17,30 @@ pub struct LoadOptions {
     pub clamp: bool,
 }
 
+/// What is going to be loaded, known before it is.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub rows: u64,
+    pub labels: u64,
+    /// Stored marginals.
+    pub entries: u64,
+    /// Bytes that one pass over the rows will read, on all ranks together.
+    pub bytes_per_pass: u64,
+    pub memory: Fits,
+}
+
 /// Reads this rank's share of the rows, balanced by stored marginals.
 pub fn load_shard(world: &World, options: &LoadOptions) -> Result<Shard> {
+    load_planned(world, options, |_| Ok(()))
+}
+
+/// The same, and before any entry is read `announce` is told, on every rank, what there is and what it
+/// takes; it may refuse. When a node lacks the memory, that is an error.
+pub fn load_planned(
+    world: &World,
+    options: &LoadOptions,
+    announce: impl FnOnce(&Plan) -> Result<()>,
+) -> Result<Shard> {
     let file = world.agree(Hdf5File::open(&options.marginals.file).map_err(Into::into))?;
     let marginals = world.agree(MatrixFile::open(&file, options.marginals.clone()).map_err(Into::into))?;
     let labels_file = match &options.labels {
@@ -33,15 +57,60 @@ pub fn load_shard(world: &World, options: &LoadOptions) -> Result<Shard> {
         world.agree(same_shape(&marginals, labels).map_err(Into::into))?;
     }
     let rows = share(world, &marginals)?;
-    let content = Content::Probabilities { clamp: options.clamp };
     let starts = world.agree(marginals.row_starts(rows.clone()).map_err(Into::into))?;
+    let label_starts = match &labels {
+        Some(labels) => Some(world.agree(labels.row_starts(rows.clone()).map_err(Into::into))?),
+        None => None,
+    };
+    announce(&plan(world, &marginals, &starts, label_starts.as_ref())?)?;
+    let content = Content::Probabilities { clamp: options.clamp };
     let loaded = world.agree(pack(&marginals, starts, content).map_err(Into::into))?;
     let total_rows = marginals.shape().0;
-    let targets = match labels {
-        Some(labels) => Targets::Labels(read_rows(world, &labels, rows.clone(), Content::Labels)?),
-        None => Targets::Expected(FixedPoint::for_terms(total_rows)),
+    let targets = match (labels, label_starts) {
+        (Some(labels), Some(starts)) => {
+            Targets::Labels(world.agree(labels.read(&starts, Content::Labels).map_err(Into::into))?)
+        }
+        _ => Targets::Expected(FixedPoint::for_terms(total_rows)),
     };
     Ok(Shard { rows, total_rows, marginals: loaded, targets })
+}
+
+/// Adds up what all ranks are going to hold, and checks that there is room for it. Collective.
+fn plan(
+    world: &World,
+    marginals: &MatrixFile<'_>,
+    starts: &RowStarts,
+    label_starts: Option<&RowStarts>,
+) -> Result<Plan> {
+    let (rows, labels) = marginals.shape();
+    let (width, local_rows) = (Columns::width(labels as usize) as u64, starts.starts().len() as u64);
+    let entries = starts.entries();
+    world.agree(if local_rows > Shard::MOST_ROWS {
+        let most = Shard::MOST_ROWS;
+        usage(format!(
+            "{}: {local_rows} rows on one rank, but at most {most} are possible; use more ranks",
+            marginals.location()
+        ))
+    } else {
+        Ok(())
+    })?;
+    let label_entries = label_starts.map_or(0, RowStarts::entries);
+    let pass = entries * (width + 4)
+        + local_rows * 8
+        + label_starts.map_or(0, |_| label_entries * 4 + local_rows * 8);
+    // Labels are held with their values, which no pass reads.
+    let held = pass + label_entries * 4;
+    let totals: Vec<u64> = [entries, pass].map(|part| world.gather_to_all(part).iter().sum()).into();
+    let memory = check_room(world, held + working_memory(labels, label_starts.is_none()))?;
+    Ok(Plan { rows, labels, entries: totals[0], bytes_per_pass: totals[1], memory })
+}
+
+/// Bytes that a rank needs beside its rows: counts for each thread, and rules, tensors and gradients, as
+/// vectors over the labels. The last are a round number of what was measured.
+fn working_memory(labels: u64, expected: bool) -> u64 {
+    let threads = rayon::current_num_threads() as u64;
+    let (counts, vectors) = (if expected { 16 } else { 8 }, 200);
+    threads * (labels * counts + (4 << 20)) + labels * vectors + (16 << 20)
 }
 
 /// Reads this rank's share of a label matrix, for what needs no marginals.

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 pub use blocks::Blocks;
 pub use fixed::FixedPoint;
-pub use load::{LoadOptions, load_labels, load_shard, total_positives};
+pub use load::{LoadOptions, Plan, load_labels, load_planned, load_shard, total_positives};
 pub use marginals::{Column, Columns, Entries, Marginals, PADDING, Row};
 pub use predictions::{Predicted, load_predictions};
 
@@ -37,6 +37,9 @@ pub struct Shard {
 }
 
 impl Shard {
+    /// A pass counts rows in 32 bits.
+    pub const MOST_ROWS: u64 = u32::MAX as u64;
+
     pub fn labels(&self) -> usize {
         self.marginals.labels()
     }
