@@ -8,6 +8,7 @@ use super::mixture::{Drawer, Mixture, Sampling, Space};
 use super::rule::{Candidates, Rule};
 use super::select::{Chosen, Pick, Prepared, Selector};
 use crate::measure::Counts;
+use crate::memory::Zeroed;
 use crate::shard::{FixedPoint, Marginals, Shard, Targets};
 use crate::store::Csr;
 
@@ -27,11 +28,13 @@ struct Counter<'s> {
     shard: &'s Shard,
     selector: Selector,
     chosen: Vec<Chosen>,
+    /// Whether they are right.
+    hits: Vec<u32>,
     /// How often a label was predicted, and was so rightly. Together, because both are counted at once. A
     /// shard has fewer rows than this counts to (see `Shard::MOST_ROWS`).
-    counts: Vec<[u32; 2]>,
+    counts: Zeroed<[u32; 2]>,
     /// Sums of marginals instead, where those stand in for labels.
-    expected: Vec<u64>,
+    expected: Zeroed<u64>,
 }
 
 /// Rows whose labels are chosen before any is counted. The looking up for them goes on side by side then:
@@ -45,10 +48,11 @@ impl<'s> Counter<'s> {
             shard,
             selector: Selector::default(),
             chosen: Vec::new(),
-            counts: vec![[0; 2]; labels],
+            hits: Vec::new(),
+            counts: Zeroed::new(labels),
             expected: match &shard.targets {
-                Targets::Labels(_) => Vec::new(),
-                Targets::Expected(_) => vec![0; labels],
+                Targets::Labels(_) => Zeroed::new(0),
+                Targets::Expected(_) => Zeroed::new(labels),
             },
         }
     }
@@ -58,6 +62,9 @@ impl<'s> Counter<'s> {
         for first in rows.clone().step_by(BATCH) {
             let batch = first..(first + BATCH).min(rows.end);
             self.chosen.clear();
+            if let Targets::Labels(labels) = &self.shard.targets {
+                read_ahead(labels, batch.clone());
+            }
             for local in batch.clone() {
                 self.selector.choose(rule, marginals.row(local), &mut self.chosen);
             }
@@ -73,13 +80,16 @@ impl<'s> Counter<'s> {
 
     fn count_hits(&mut self, labels: &Csr, rows: Range<usize>) {
         let k = self.chosen.len() / rows.len();
+        self.hits.clear();
         for (local, chosen) in rows.zip(self.chosen.chunks_exact(k)) {
-            let truth = crate::shard::columns(labels, local);
-            for chosen in chosen {
-                let [predicted, hits] = &mut self.counts[chosen.column as usize];
-                *predicted += 1;
-                *hits += u32::from(contains(truth, chosen.column));
-            }
+            let truth = Truth::of(labels, local);
+            self.hits.extend(chosen.iter().map(|chosen| u32::from(truth.contains(chosen.column))));
+        }
+        // By itself, so that many look-ups are under way at once.
+        for (chosen, hit) in self.chosen.iter().zip(&self.hits) {
+            let [predicted, hits] = &mut self.counts[chosen.column as usize];
+            *predicted += 1;
+            *hits += hit;
         }
     }
 
@@ -91,14 +101,48 @@ impl<'s> Counter<'s> {
     }
 }
 
-/// Whether a label is among those of a row, which ascend.
-#[inline]
-fn contains(labels: &[u32], label: u32) -> bool {
-    // Few are all looked at: faster than to guess where to look next.
-    if labels.len() <= 16 {
-        labels.iter().fold(false, |found, &other| found | (other == label))
-    } else {
-        labels.binary_search(&label).is_ok()
+/// Brings the labels of a batch near, all at once. They are so few that the processor does not notice that
+/// they are read one after the other; it would wait for each anew.
+fn read_ahead(labels: &Csr, rows: Range<usize>) {
+    let indptr = labels.indptr();
+    let indptr = &indptr.raw_storage()[rows.start..=rows.end];
+    let indices = &labels.indices()[indptr[0]..indptr[indptr.len() - 1]];
+    // One of each cache line.
+    std::hint::black_box(indices.iter().step_by(16).fold(0, |all, label| all ^ label));
+}
+
+/// The labels of a row, to look for others among them.
+struct Truth<'l> {
+    /// The first of them, and as many of whatever follows.
+    first: [u32; FIRST],
+    /// How many of those count.
+    length: u32,
+    /// The others, ascending.
+    rest: &'l [u32],
+}
+
+/// Labels that are looked at whether they are there or not: how many there are cannot be predicted.
+const FIRST: usize = 8;
+
+impl<'l> Truth<'l> {
+    #[inline]
+    fn of(labels: &'l Csr, local: usize) -> Truth<'l> {
+        let (indptr, indices) = (labels.indptr(), labels.indices());
+        let (start, end) = (indptr.raw_storage()[local], indptr.raw_storage()[local + 1]);
+        let first = match indices[start..].first_chunk() {
+            Some(first) => *first,
+            None => std::array::from_fn(|at| indices.get(start + at).copied().unwrap_or_default()),
+        };
+        Truth { first, length: (end - start) as u32, rest: &indices[(start + FIRST).min(end)..end] }
+    }
+
+    #[inline]
+    fn contains(&self, label: u32) -> bool {
+        let mut found = false;
+        for (at, &other) in (0..).zip(&self.first) {
+            found |= (other == label) & (at < self.length);
+        }
+        found || (!self.rest.is_empty() && self.rest.binary_search(&label).is_ok())
     }
 }
 

@@ -8,6 +8,7 @@
 mod cgroup;
 mod check;
 mod meminfo;
+mod pages;
 mod refusal;
 #[cfg(test)]
 mod tests;
@@ -18,6 +19,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 pub use check::{Fits, check_room};
+pub use pages::Zeroed;
 pub use refusal::Refusal;
 
 /// What one limit leaves for us, now.

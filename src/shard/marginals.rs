@@ -2,6 +2,7 @@
 
 use super::blocks::Blocks;
 use super::order::Order;
+use crate::memory::Zeroed;
 use crate::store::Csr;
 
 /// How a column is stored.
@@ -47,8 +48,8 @@ pub const PADDING: usize = 16;
 
 /// Columns are narrow where the number of labels allows: a quarter of the bytes a pass reads.
 pub enum Columns {
-    Narrow(Vec<u16>),
-    Wide(Vec<u32>),
+    Narrow(Zeroed<u16>),
+    Wide(Zeroed<u32>),
 }
 
 impl Columns {
@@ -58,9 +59,9 @@ impl Columns {
     /// Zeroed space for `entries` columns below `labels`, and the padding.
     pub(super) fn new(labels: usize, entries: usize) -> Columns {
         if labels <= Columns::NARROW {
-            Columns::Narrow(vec![0; entries + PADDING])
+            Columns::Narrow(Zeroed::new(entries + PADDING))
         } else {
-            Columns::Wide(vec![0; entries + PADDING])
+            Columns::Wide(Zeroed::new(entries + PADDING))
         }
     }
 
@@ -75,7 +76,7 @@ pub struct Marginals {
     labels: usize,
     starts: Vec<u64>,
     columns: Columns,
-    values: Vec<f32>,
+    values: Zeroed<f32>,
     order: Option<Order>,
     blocks: Blocks,
     longest_row: usize,
@@ -143,7 +144,7 @@ impl Marginals {
         labels: usize,
         starts: Vec<u64>,
         columns: Columns,
-        values: Vec<f32>,
+        values: Zeroed<f32>,
         order: Option<Order>,
         blocks: Blocks,
     ) -> Marginals {
@@ -221,8 +222,8 @@ impl From<&Csr> for Marginals {
                 order = Some(by_frequency);
             }
         }
-        let mut values = matrix.data().to_vec();
-        values.extend([0.0; PADDING]);
+        let mut values = Zeroed::new(indices.len() + PADDING);
+        values[..indices.len()].copy_from_slice(matrix.data());
         let blocks = Blocks::new(&starts);
         Marginals::new(labels, starts, columns, values, order, blocks)
     }

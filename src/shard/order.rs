@@ -2,11 +2,13 @@
 
 use rayon::prelude::*;
 
+use crate::memory::Zeroed;
+
 /// Columns in order of frequency: the coefficients of frequent labels then share cache lines. With
 /// millions of labels most look-ups would else miss every cache. It only changes where things lie:
 /// nothing that is computed depends on it.
 pub struct Order {
-    names: Vec<u32>,
+    names: Zeroed<u32>,
 }
 
 impl Order {
@@ -19,10 +21,11 @@ impl Order {
         let key = |(label, &count): (usize, &u32)| u64::from(!count) << 32 | label as u64;
         let mut keys: Vec<u64> = seen.iter().enumerate().map(key).collect();
         keys.par_sort_unstable();
-        let names: Vec<u32> = keys.into_iter().map(|key| key as u32).collect();
+        let mut names = Zeroed::new(labels);
         let mut columns = seen;
-        for (column, &label) in names.iter().enumerate() {
-            columns[label as usize] = column as u32;
+        for (column, key) in keys.into_iter().enumerate() {
+            names[column] = key as u32;
+            columns[key as u32 as usize] = column as u32;
         }
         (Order { names }, columns)
     }

@@ -4,6 +4,7 @@
 use super::blocks::Blocks;
 use super::marginals::{Columns, Marginals, PADDING};
 use super::order::Order;
+use crate::memory::Zeroed;
 use crate::store::{Content, MatrixFile, RowStarts, Slab, StoreError};
 
 /// Blocks whose labels are looked at to find the frequent ones: a million entries or two.
@@ -25,7 +26,7 @@ pub(super) fn pack(
     });
     let (order, columns_of) = order.map_or((None, Vec::new()), |(order, columns)| (Some(order), columns));
     let mut columns = Columns::new(labels, entries);
-    let mut values = vec![0.0; entries + PADDING];
+    let mut values = Zeroed::new(entries + PADDING);
     let read = |put: &(dyn Fn(usize, &Slab) + Sync)| {
         let failures = blocks.fold(
             || (Slab::default(), None),

@@ -113,8 +113,6 @@ impl MatrixFile<'_> {
         slab: &mut Slab,
     ) -> Result<()> {
         let first_row = starts.rows.start + rows.start as u64;
-        slab.columns.clear();
-        slab.values.clear();
         slab.ends.clear();
         let mut checker = Checker { matrix: self, content, first_row, slab };
         match &self.parts {
@@ -122,6 +120,7 @@ impl MatrixFile<'_> {
                 checker.csr(data, indices, starts.before, &starts.starts[rows.start..=rows.end])
             }
             Parts::Dense(numbers) => {
+                checker.clear();
                 let last_row = first_row + rows.len() as u64;
                 self.each_dense_row(numbers, first_row..last_row, |cells| {
                     for (column, value) in cells.filter(|&(_, value)| value != 0.0) {
@@ -168,6 +167,7 @@ impl Checker<'_> {
         let (first, last) = (starts[0], starts[starts.len() - 1]);
         let (begin, length) = (before + first, (last - first) as usize);
         let Slab { columns, values, ends } = &mut *self.slab;
+        // Whatever was there is overwritten: to clear it first would take as long as to read.
         columns.resize(length, 0);
         values.resize(length, 0.0);
         let plain = indices.columns_into(begin, columns)? && data.singles_into(begin, values)?;
@@ -212,8 +212,7 @@ impl Checker<'_> {
         let mut columns = Vec::with_capacity(length);
         indices.integers(range, |column| columns.push(column))?;
         let ends = std::mem::take(&mut self.slab.ends);
-        self.slab.columns.clear();
-        self.slab.values.clear();
+        self.clear();
         let mut at = 0;
         for end in ends {
             for at in at..end {
@@ -223,6 +222,11 @@ impl Checker<'_> {
             self.end_row()?;
         }
         Ok(())
+    }
+
+    fn clear(&mut self) {
+        self.slab.columns.clear();
+        self.slab.values.clear();
     }
 
     fn row(&self) -> u64 {

@@ -59,10 +59,16 @@ unsafe fn score<C: Column>(table: &Table, row: Entries<'_, C>, k: usize, scores:
     let nothing = _mm256_set1_ps(f32::NEG_INFINITY);
     let (mut low, mut high) = (nothing, nothing);
     let whole = row.len() / LANES * LANES;
+    // Few labels have their coefficients in the cache anyway.
+    let far = size_of::<C>() > 2 && row.padded().0.len() >= row.len() + AHEAD + LANES;
     let mut at = 0;
-    // SAFETY: `at + 16` stays within what the caller promised.
+    // SAFETY: `at + 16` stays within what the caller promised, and `at + AHEAD + 16` within the columns where
+    // it is used.
     unsafe {
         while at < whole {
+            if far {
+                bring(table, columns.add(at + AHEAD));
+            }
             let first = eight(table, columns.add(at), values.add(at));
             let second = eight(table, columns.add(at + 8), values.add(at + 8));
             _mm256_storeu_ps(out.add(at), first);
@@ -88,6 +94,24 @@ unsafe fn score<C: Column>(table: &Table, row: Entries<'_, C>, k: usize, scores:
         }
     }
     if k > LANES { f32::NEG_INFINITY } else { largest(k, low, high) }
+}
+
+/// How many entries ahead their coefficients are asked for: the time of a miss, in entries.
+const AHEAD: usize = 96;
+
+/// Asks for the coefficients of sixteen entries.
+///
+/// # Safety
+/// Sixteen columns can be read.
+#[inline(always)]
+unsafe fn bring<C: Column>(table: &Table, columns: *const C) {
+    for lane in 0..LANES {
+        // SAFETY: promised by the caller; asking for an address does no harm wherever it points.
+        unsafe {
+            let column = (*columns.add(lane)).index();
+            _mm_prefetch::<_MM_HINT_T0>(table.words.as_ptr().wrapping_add(column).cast());
+        }
+    }
 }
 
 /// The k-th largest of sixteen numbers.

@@ -19,6 +19,7 @@ use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
+use crate::memory::Zeroed;
 use crate::shard::{Column, Columns, Entries, PADDING};
 
 /// Disjoint subsets of a row's entries whose largest scores are kept while scoring.
@@ -34,7 +35,7 @@ pub const PROBES: usize = 4;
 ///
 /// There are words for every column that fits 16 bits, so that those need no check before a look-up.
 pub struct Table {
-    words: Vec<u64>,
+    words: Zeroed<u64>,
 }
 
 impl Table {
@@ -46,8 +47,7 @@ impl Table {
                 *word = u64::from(slope.to_bits()) | u64::from(intercept.to_bits()) << 32;
             }
         };
-        // Zeroed memory costs nothing until it is touched.
-        let mut words = vec![0; columns.max(Columns::NARROW)];
+        let mut words = Zeroed::new(columns.max(Columns::NARROW));
         if columns <= Columns::NARROW {
             fill(0, &mut words[..columns]);
         } else {
