@@ -46,20 +46,20 @@ impl Rule {
     /// two changes no digit either, and keeps the largest coefficient within f32.
     ///
     /// # Panics
-    /// When a coefficient is not finite.
+    /// When a coefficient is not finite, or there are not as many slopes as intercepts.
     pub fn affine(slopes: &[f64], intercepts: &[f64]) -> Rule {
         assert_eq!(slopes.len(), intercepts.len(), "a slope and an intercept for every label");
-        let blocks = map_blocks(
+        // Without their signs, the bits of numbers have the order of the numbers, and what is not finite is on
+        // top. A maximum of integers needs not be taken one after the other.
+        let top = |values: &[f64]| values.iter().map(|v| v.abs().to_bits()).fold(0, u64::max);
+        let tops = map_blocks(
             slopes.len(),
             1,
             || (),
-            |_, range| {
-                let both = slopes[range.clone()].iter().chain(&intercepts[range]);
-                both.fold((true, 0.0f64), |(finite, top), v| (finite & v.is_finite(), top.max(v.abs())))
-            },
+            |_, range| top(&slopes[range.clone()]).max(top(&intercepts[range])),
         );
-        assert!(blocks.iter().all(|(finite, _)| *finite), "coefficients of a rule must be finite");
-        let largest = blocks.iter().fold(0.0f64, |top, (_, other)| top.max(*other));
+        let largest = f64::from_bits(tops.into_iter().fold(0, u64::max));
+        assert!(largest.is_finite(), "coefficients of a rule must be finite");
         let scale = if largest == 0.0 { 1.0 } else { (-largest.log2().floor()).exp2() };
         let narrow = |values: &[f64]| {
             let mut narrow = vec![0.0; values.len()];

@@ -164,10 +164,20 @@ impl Tensor {
 
 /// The cells tp, fp, fn, tn from the two stored ones; the floors remove rounding dust of mixtures.
 #[inline]
-pub(super) fn cells(true_positives: f64, false_positives: f64, positives: f64) -> [f64; 4] {
-    let false_negatives = (positives - true_positives).max(0.0);
-    let true_negatives = (1.0 - true_positives - false_positives - false_negatives).max(0.0);
-    [true_positives, false_positives, false_negatives, true_negatives]
+fn cells(true_positives: f64, false_positives: f64, positives: f64) -> [f64; 4] {
+    let misses = false_negatives(positives, true_positives);
+    let rest = true_negatives(true_positives, false_positives, misses);
+    [true_positives, false_positives, misses, rest]
+}
+
+#[inline]
+pub(super) fn false_negatives(positives: f64, true_positives: f64) -> f64 {
+    (positives - true_positives).max(0.0)
+}
+
+#[inline]
+pub(super) fn true_negatives(true_positives: f64, false_positives: f64, false_negatives: f64) -> f64 {
+    (1.0 - true_positives - false_positives - false_negatives).max(0.0)
 }
 
 #[inline]

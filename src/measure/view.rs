@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::blocks::LANES;
-use super::confusion::{Tensor, blend, cells};
+use super::confusion::{Tensor, blend, false_negatives, true_negatives};
+use super::formula::each;
 
 /// A tensor, or one on the way between two.
 #[derive(Clone, Copy)]
@@ -18,23 +19,28 @@ impl View<'_> {
         self.from.labels()
     }
 
-    /// Writes the cells of at most [`LANES`] labels, by cell and lane. Lanes beyond the range keep what they
-    /// hold, and so does the last column if no true negatives are `wanted`.
+    /// Writes the cells of at most [`LANES`] labels, by cell and lane; what is beyond the range has no meaning.
+    /// The last column is left as it is if no true negatives are `wanted`.
     pub(super) fn load(&self, range: Range<usize>, wanted: Wanted, columns: [&mut [f64; LANES]; 4]) {
-        let from = self.from;
-        let hits = &from.true_positives[range.clone()];
-        let alarms = &from.false_positives[range.clone()];
-        let positives = &from.positives()[range.clone()];
-        match self.towards {
-            None => store(positives, wanted, columns, |lane| (hits[lane], alarms[lane])),
-            Some((to, alpha)) => {
-                let to_hits = &to.true_positives[range.clone()];
-                let to_alarms = &to.false_positives[range];
-                store(positives, wanted, columns, |lane| {
-                    (blend(hits[lane], to_hits[lane], alpha), blend(alarms[lane], to_alarms[lane], alpha))
-                });
+        let [hits, alarms, misses, rest] = columns;
+        self.stored(|tensor| &tensor.true_positives, range.clone(), hits);
+        self.stored(|tensor| &tensor.false_positives, range.clone(), alarms);
+        whole(&self.from.positives()[range], |positives| each(positives, hits, misses, false_negatives));
+        if wanted == Wanted::All {
+            for lane in 0..LANES {
+                rest[lane] = true_negatives(hits[lane], alarms[lane], misses[lane]);
             }
         }
+    }
+
+    /// One of the cells that tensors store.
+    fn stored(&self, cell: fn(&Tensor) -> &[f64], range: Range<usize>, out: &mut [f64; LANES]) {
+        whole(&cell(self.from)[range.clone()], |from| match self.towards {
+            None => *out = *from,
+            Some((to, alpha)) => {
+                whole(&cell(to)[range], |to| each(from, to, out, |from, to| blend(from, to, alpha)));
+            }
+        });
     }
 }
 
@@ -45,27 +51,15 @@ pub(super) enum Wanted {
     NoTrueNegatives,
 }
 
-/// Cells from the true and false positives of each lane.
+/// Calls `job` with a column of the known length that fast loops have; the last labels are filled up.
 #[inline(always)]
-fn store(
-    positives: &[f64],
-    wanted: Wanted,
-    columns: [&mut [f64; LANES]; 4],
-    stored: impl Fn(usize) -> (f64, f64),
-) {
-    let [a, b, c, d] = columns.map(|column| &mut column[..positives.len()]);
-    match wanted {
-        Wanted::All => {
-            for (lane, &positives) in positives.iter().enumerate() {
-                let (hits, alarms) = stored(lane);
-                (a[lane], b[lane], c[lane], d[lane]) = cells(hits, alarms, positives).into();
-            }
-        }
-        Wanted::NoTrueNegatives => {
-            for (lane, &positives) in positives.iter().enumerate() {
-                let (hits, alarms) = stored(lane);
-                (a[lane], b[lane], c[lane], _) = cells(hits, alarms, positives).into();
-            }
+fn whole(numbers: &[f64], job: impl FnOnce(&[f64; LANES])) {
+    match numbers.try_into() {
+        Ok(whole) => job(whole),
+        Err(_) => {
+            let mut filled = [0.0; LANES];
+            filled[..numbers.len()].copy_from_slice(numbers);
+            job(&filled);
         }
     }
 }

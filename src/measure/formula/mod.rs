@@ -21,7 +21,7 @@ pub(super) use catalogue::{BINARY, EXAMPLES, Entry, WHOLE};
 pub(super) use column::DualColumn;
 pub use error::{Fault, FormulaError};
 pub(super) use node::{Node, lower};
-pub(super) use program::Program;
+pub(super) use program::{Program, each};
 pub(super) use syntax::{Expr, Formula, Kind};
 
 /// Reads a formula.

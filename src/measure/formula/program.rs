@@ -154,7 +154,12 @@ fn combine<C: Column>(operation: Binary, x: &C, y: &C, out: &mut C) {
 /// Never inlined: as arguments of a function the columns are known not to overlap, without which the loop
 /// is not vectorised.
 #[inline(never)]
-fn each<C: Column>(x: &C, y: &C, out: &mut C, operation: impl Fn(C::Number, C::Number) -> C::Number) {
+pub(in crate::measure) fn each<C: Column>(
+    x: &C,
+    y: &C,
+    out: &mut C,
+    operation: impl Fn(C::Number, C::Number) -> C::Number,
+) {
     for lane in 0..C::LANES {
         out.set(lane, operation(x.get(lane), y.get(lane)));
     }
