@@ -47,7 +47,7 @@ pub(super) fn lanes(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     range.step_by(LANES).map(move |start| start..end.min(start + LANES))
 }
 
-/// The sum of one number a label, in an order that only depends on the number of labels.
-pub(super) fn sum_labels(labels: usize, number: impl Fn(usize) -> f64 + Sync + Send) -> f64 {
-    map_blocks(labels, 1, || (), |_, range| range.map(&number).sum::<f64>()).into_iter().sum()
+/// The sum of what the blocks give, in an order that only depends on the number of labels.
+pub(super) fn sum_blocks(labels: usize, sum: impl Fn(Range<usize>) -> f64 + Sync + Send) -> f64 {
+    map_blocks(labels, 1, || (), |_, range| sum(range)).into_iter().sum()
 }

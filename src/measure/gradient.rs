@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::aggregate::Aggregate;
-use super::blocks::{BLOCK, LANES, PARALLEL_FROM, lanes, sum_labels};
+use super::blocks::{BLOCK, LANES, PARALLEL_FROM, lanes, sum_blocks};
 use super::confusion::Tensor;
 use super::error::MeasureError;
 use super::formula::DualColumn;
@@ -39,10 +39,18 @@ impl Gradient {
     pub fn directional(&self, from: &Tensor, to: &Tensor) -> f64 {
         assert_eq!(from.labels(), self.slopes.len(), "a gradient of the same labels");
         assert_eq!(to.labels(), self.slopes.len(), "a gradient of the same labels");
-        sum_labels(self.slopes.len(), |j| {
-            let hits = to.true_positives[j] - from.true_positives[j];
-            let alarms = to.false_positives[j] - from.false_positives[j];
-            self.slopes[j] * hits + self.intercepts[j] * (hits + alarms)
+        sum_blocks(self.slopes.len(), |range| {
+            // Slices of one block, walked together, need no check of each index.
+            let gains = self.slopes[range.clone()].iter().zip(&self.intercepts[range.clone()]);
+            let hits = to.true_positives[range.clone()].iter().zip(&from.true_positives[range.clone()]);
+            let alarms = to.false_positives[range.clone()].iter().zip(&from.false_positives[range]);
+            let differences = hits
+                .zip(alarms)
+                .map(|((to_hits, hits), (to_alarms, alarms))| (to_hits - hits, to_alarms - alarms));
+            let terms = gains
+                .zip(differences)
+                .map(|((slope, intercept), (hits, alarms))| slope * hits + intercept * (hits + alarms));
+            terms.sum()
         })
     }
 }
