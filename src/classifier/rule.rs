@@ -1,5 +1,7 @@
 //! The affine top-k rule.
 
+use crate::measure::{fill_blocks, map_blocks};
+
 /// Where a rule looks for labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Candidates {
@@ -44,24 +46,41 @@ impl Rule {
     /// two changes no digit either, and keeps the largest coefficient within f32.
     ///
     /// # Panics
-    /// When a coefficient is not finite.
+    /// When a coefficient is not finite, or there are not as many slopes as intercepts.
     pub fn affine(slopes: &[f64], intercepts: &[f64]) -> Rule {
-        let all = || slopes.iter().chain(intercepts);
-        assert!(all().all(|v| v.is_finite()), "coefficients of a rule must be finite");
-        let largest = all().fold(0.0, |top: f64, v| top.max(v.abs()));
+        assert_eq!(slopes.len(), intercepts.len(), "a slope and an intercept for every label");
+        // Without their signs, the bits of numbers have the order of the numbers, and what is not finite is on
+        // top. A maximum of integers needs not be taken one after the other.
+        let top = |values: &[f64]| values.iter().map(|v| v.abs().to_bits()).fold(0, u64::max);
+        let tops = map_blocks(
+            slopes.len(),
+            1,
+            || (),
+            |_, range| top(&slopes[range.clone()]).max(top(&intercepts[range])),
+        );
+        let largest = f64::from_bits(tops.into_iter().fold(0, u64::max));
+        assert!(largest.is_finite(), "coefficients of a rule must be finite");
         let scale = if largest == 0.0 { 1.0 } else { (-largest.log2().floor()).exp2() };
-        let narrow = |values: &[f64]| values.iter().map(|v| (v * scale) as f32).collect();
+        let narrow = |values: &[f64]| {
+            let mut narrow = vec![0.0; values.len()];
+            fill_blocks(&mut narrow, |range, out| {
+                out.iter_mut().zip(&values[range]).for_each(|(out, v)| *out = (v * scale) as f32);
+            });
+            narrow
+        };
         Rule { slopes: narrow(slopes), intercepts: narrow(intercepts) }
     }
 
     /// Gives labels that were never seen, and so have no slope, one far below any other: it decides
     /// nothing but which of them a row gets when nothing better is left. The more probable one.
     pub fn order_unseen(mut self, positives: &[u64]) -> Rule {
-        for (slope, &positives) in self.slopes.iter_mut().zip(positives) {
-            if positives == 0 && *slope == 0.0 {
-                *slope = Rule::HARDLY;
+        fill_blocks(&mut self.slopes, |range, slopes| {
+            for (slope, &positives) in slopes.iter_mut().zip(&positives[range]) {
+                if positives == 0 && *slope == 0.0 {
+                    *slope = Rule::HARDLY;
+                }
             }
-        }
+        });
         self
     }
 

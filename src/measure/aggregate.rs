@@ -2,31 +2,32 @@
 
 use std::ops::Range;
 
-use super::blocks::{LANES, View, lanes, map_blocks};
-use super::formula::{Expr, Kind, Node, lower};
-use super::number::{Dual, Number};
+use super::blocks::{LANES, lanes};
+use super::formula::{DualColumn, Expr, Kind, Program, lower};
+use super::number::Dual;
+use super::view::{View, Wanted};
 
 /// An aggregation with its binary formula bound.
 #[derive(Clone, Debug)]
 pub(super) struct Aggregate {
     pub kind: Kind,
-    pub body: Node,
-    /// `body` before it was bound.
+    /// The binary formula.
     pub formula: Expr,
+    program: Program,
     pub budget: f64,
     pub epsilon: f64,
 }
 
 /// What one pass over the labels leaves of an aggregation; parts of the labels can be merged.
 #[derive(Clone, Copy, Debug)]
-enum Statistic {
+pub(super) enum Statistic {
     Total(f64),
     Cells([f64; 4]),
     Smallest { value: f64, label: usize },
 }
 
 impl Statistic {
-    fn merge(self, other: Statistic) -> Statistic {
+    pub(super) fn merge(self, other: Statistic) -> Statistic {
         match (self, other) {
             (Statistic::Total(a), Statistic::Total(b)) => Statistic::Total(a + b),
             (Statistic::Cells(a), Statistic::Cells(b)) => {
@@ -64,10 +65,24 @@ pub(super) enum Sensitivity {
 }
 
 impl Aggregate {
-    pub(super) fn evaluate(&self, view: View) -> Aggregated {
-        let labels = view.labels() as f64;
-        let parts = map_blocks(view.labels(), |block| self.statistic(view, block));
-        let statistic = parts.into_iter().reduce(Statistic::merge);
+    pub(super) fn new(kind: Kind, formula: Expr, budget: f64, epsilon: f64) -> Aggregate {
+        let program = Program::new(&lower(&formula, budget, epsilon), 4);
+        Aggregate { kind, formula, program, budget, epsilon }
+    }
+
+    /// Scratch space for [`Aggregate::statistic`].
+    pub(super) fn columns(&self) -> Vec<[f64; LANES]> {
+        self.program.columns()
+    }
+
+    fn wanted(&self) -> Wanted {
+        let all = self.kind == Kind::Micro || self.program.uses(3);
+        if all { Wanted::All } else { Wanted::NoTrueNegatives }
+    }
+
+    /// The aggregation from what all the labels left; there is none if there are no labels.
+    pub(super) fn finish(&self, statistic: Option<Statistic>, labels: usize) -> Aggregated {
+        let labels = labels as f64;
         match (self.kind, statistic) {
             (_, None) => Aggregated { value: f64::NAN, sensitivity: Sensitivity::Shared([0.0; 4]) },
             (_, Some(Statistic::Smallest { value, label })) => {
@@ -104,14 +119,24 @@ impl Aggregate {
         Aggregated { value: body.scalar(&means), sensitivity: Sensitivity::Shared(partials) }
     }
 
-    fn statistic(&self, view: View, block: Range<usize>) -> Statistic {
-        let mut values = [0.0; LANES];
+    /// What a block of labels leaves.
+    pub(super) fn statistic(
+        &self,
+        view: View,
+        block: Range<usize>,
+        columns: &mut [[f64; LANES]],
+    ) -> Statistic {
+        let wanted = self.wanted();
+        let load = |range: Range<usize>, columns: &mut [[f64; LANES]]| {
+            let [a, b, c, d, ..] = columns else { unreachable!("a label has four cells") };
+            view.load(range, wanted, [a, b, c, d]);
+        };
         match self.kind {
             Kind::Micro => {
                 let mut sums = [[0.0; LANES]; 4];
                 for range in lanes(block) {
-                    let cells = view.load(range.clone());
-                    for (sums, cells) in sums.iter_mut().zip(&cells) {
+                    load(range.clone(), columns);
+                    for (sums, cells) in sums.iter_mut().zip(&*columns) {
                         add(sums, cells, range.len());
                     }
                 }
@@ -120,8 +145,8 @@ impl Aggregate {
             Kind::Minimum => {
                 let mut smallest = Statistic::Smallest { value: f64::INFINITY, label: block.start };
                 for range in lanes(block) {
-                    self.body.eval(&view.load(range.clone()), &mut values);
-                    for (label, &value) in range.zip(&values) {
+                    load(range.clone(), columns);
+                    for (label, &value) in range.zip(self.program.run(columns)) {
                         smallest = smallest.merge(Statistic::Smallest { value, label });
                     }
                 }
@@ -130,26 +155,40 @@ impl Aggregate {
             Kind::Macro | Kind::Sum | Kind::GeometricMean | Kind::HarmonicMean => {
                 let mut sums = [0.0; LANES];
                 for range in lanes(block) {
-                    self.body.eval(&view.load(range.clone()), &mut values);
+                    load(range.clone(), columns);
+                    let values = self.program.run(columns);
+                    let epsilon = self.epsilon;
                     match self.kind {
-                        Kind::GeometricMean => values.iter_mut().for_each(|f| *f = (*f + self.epsilon).ln()),
-                        Kind::HarmonicMean => values.iter_mut().for_each(|f| *f = 1.0 / (*f + self.epsilon)),
-                        _ => {}
+                        Kind::GeometricMean => {
+                            add(&mut sums, &values.map(|f| (f + epsilon).ln()), range.len())
+                        }
+                        Kind::HarmonicMean => {
+                            add(&mut sums, &values.map(|f| 1.0 / (f + epsilon)), range.len())
+                        }
+                        _ => add(&mut sums, values, range.len()),
                     }
-                    add(&mut sums, &values, range.len());
                 }
                 Statistic::Total(sums.iter().sum())
             }
         }
     }
 
+    /// Scratch space for [`Aggregate::add_derivatives`].
+    pub(super) fn dual_columns(&self) -> Vec<DualColumn<LANES>> {
+        let mut columns: Vec<DualColumn<LANES>> = self.program.columns();
+        for (cell, column) in columns.iter_mut().take(4).enumerate() {
+            column.partials[cell].fill(1.0);
+        }
+        columns
+    }
+
     /// Adds `weight` times the derivatives with respect to the cells of the labels in `range`.
     pub(super) fn add_derivatives(
         &self,
-        sensitivity: Sensitivity,
-        weight: f64,
-        cells: &[[f64; LANES]; 4],
+        (sensitivity, weight): (Sensitivity, f64),
+        view: View,
         range: Range<usize>,
+        columns: &mut [DualColumn<LANES>],
         gradient: &mut [[f64; LANES]; 4],
     ) {
         match sensitivity {
@@ -161,36 +200,44 @@ impl Aggregate {
             Sensitivity::Only(label) if !range.contains(&label) => {}
             Sensitivity::Only(label) => {
                 let lane = label - range.start;
-                let partials = self.differentiate(cells)[lane].partials;
-                for (lanes, partial) in gradient.iter_mut().zip(partials) {
-                    lanes[lane] += weight * partial;
+                let partials = &self.differentiate(view, range, columns).partials;
+                for (lanes, partials) in gradient.iter_mut().zip(partials) {
+                    lanes[lane] += weight * partials[lane];
                 }
             }
             Sensitivity::Label { scale, power } => {
-                for (lane, value) in self.differentiate(cells)[..range.len()].iter().enumerate() {
-                    let factor = weight
-                        * scale
-                        * if power == 0 { 1.0 } else { (value.value + self.epsilon).powi(power) };
-                    for (lanes, partial) in gradient.iter_mut().zip(value.partials) {
-                        lanes[lane] += factor * partial;
+                let found = self.differentiate(view, range, columns);
+                let factors = found.values.map(|value| {
+                    weight * scale * if power == 0 { 1.0 } else { (value + self.epsilon).powi(power) }
+                });
+                for (lanes, partials) in gradient.iter_mut().zip(&found.partials) {
+                    for lane in 0..LANES {
+                        lanes[lane] += factors[lane] * partials[lane];
                     }
                 }
             }
         }
     }
 
-    fn differentiate(&self, cells: &[[f64; LANES]; 4]) -> [Dual<4>; LANES] {
-        let leaves: [[Dual<4>; LANES]; 4] =
-            std::array::from_fn(|i| std::array::from_fn(|lane| Dual::variable(cells[i][lane], i)));
-        let mut values = [Dual::from_f64(0.0); LANES];
-        self.body.eval(&leaves, &mut values);
-        values
+    fn differentiate<'a>(
+        &self,
+        view: View,
+        range: Range<usize>,
+        columns: &'a mut [DualColumn<LANES>],
+    ) -> &'a DualColumn<LANES> {
+        let [a, b, c, d, ..] = columns else { unreachable!("a label has four cells") };
+        let cells = [&mut a.values, &mut b.values, &mut c.values, &mut d.values];
+        view.load(range, self.wanted(), cells);
+        self.program.run(columns)
     }
 }
 
 /// Lanes are summed side by side, which the compiler turns into vector instructions.
 fn add(sums: &mut [f64; LANES], values: &[f64; LANES], used: usize) {
-    for (sum, value) in sums.iter_mut().zip(values).take(used) {
-        *sum += value;
+    if used == LANES {
+        // A loop of known length, which almost all are.
+        sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+    } else {
+        sums.iter_mut().zip(values).take(used).for_each(|(sum, value)| *sum += value);
     }
 }

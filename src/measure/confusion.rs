@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use super::blocks::fill_blocks;
+
 /// What one classifier did with every label, summed over all rows.
 ///
 /// Integers, so that the sum over threads and ranks is exact and does not depend on their number.
@@ -30,6 +32,30 @@ pub struct Population {
     pub positives: Vec<u64>,
 }
 
+impl Population {
+    /// The fraction of rows that have each label.
+    ///
+    /// # Panics
+    /// If the population has no rows.
+    pub fn fractions(&self) -> Arc<[f64]> {
+        fractions(&self.positives, self.whole()).into()
+    }
+
+    /// All rows, in units.
+    fn whole(&self) -> f64 {
+        assert!(self.rows > 0 && self.unit > 0, "a population has rows and a unit");
+        (u128::from(self.rows) * u128::from(self.unit)) as f64
+    }
+}
+
+fn fractions(counts: &[u64], whole: f64) -> Vec<f64> {
+    let mut fractions = vec![0.0; counts.len()];
+    fill_blocks(&mut fractions, |range, out| {
+        out.iter_mut().zip(&counts[range]).for_each(|(out, &count)| *out = count as f64 / whole);
+    });
+    fractions
+}
+
 /// One 2x2 confusion matrix per label, its cells as fractions of the rows.
 ///
 /// Only two cells are stored: the positives of a label are fixed by the data and the four cells sum to 1.
@@ -44,26 +70,35 @@ impl Tensor {
     /// # Panics
     /// If the lengths differ or the population has no rows.
     pub fn new(counts: &Counts, population: &Population) -> Tensor {
+        Tensor::with_positives(counts, population, population.fractions())
+    }
+
+    /// [`Tensor::new`] with the [`Population::fractions`] at hand, which all tensors of the same data share.
+    ///
+    /// # Panics
+    /// If the lengths differ or the population has no rows.
+    pub fn with_positives(counts: &Counts, population: &Population, positives: Arc<[f64]>) -> Tensor {
         let labels = population.positives.len();
         assert_eq!(counts.true_positives.len(), labels, "one true positive count a label");
         assert_eq!(counts.predicted.len(), labels, "one predicted count a label");
-        assert!(population.rows > 0 && population.unit > 0, "a population has rows and a unit");
-        let unit = u128::from(population.unit);
-        let whole = (u128::from(population.rows) * unit) as f64;
-        let fraction = |count: u128| count as f64 / whole;
+        let (unit, whole) = (population.unit, population.whole());
         // The difference is taken between integers: between fractions it would leave rounding dust where
         // every prediction is right, and a quotient by that dust is a wild gradient.
-        let false_positives =
-            counts.predicted.iter().zip(&counts.true_positives).map(|(&predicted, &hits)| {
-                let predicted = u128::from(predicted) * unit;
-                debug_assert!(predicted >= u128::from(hits), "more true positives than predictions");
-                fraction(predicted.saturating_sub(u128::from(hits)))
-            });
-        Tensor {
-            false_positives: false_positives.collect(),
-            true_positives: counts.true_positives.iter().map(|&count| fraction(count.into())).collect(),
-            positives: population.positives.iter().map(|&count| fraction(count.into())).collect(),
-        }
+        let alarms = |predicted: u64, hits: u64| {
+            let wide = u128::from(predicted) * u128::from(unit);
+            debug_assert!(wide >= u128::from(hits), "more true positives than predictions");
+            // Both ways round the same integer; the narrow one is several times as fast.
+            match predicted.checked_mul(unit) {
+                Some(predicted) => predicted.saturating_sub(hits) as f64 / whole,
+                None => wide.saturating_sub(u128::from(hits)) as f64 / whole,
+            }
+        };
+        let mut false_positives = vec![0.0; labels];
+        fill_blocks(&mut false_positives, |range, out| {
+            let counts = counts.predicted[range.clone()].iter().zip(&counts.true_positives[range]);
+            out.iter_mut().zip(counts).for_each(|(out, (&predicted, &hits))| *out = alarms(predicted, hits));
+        });
+        Tensor::from_fractions(fractions(&counts.true_positives, whole), false_positives, positives)
     }
 
     /// From fractions of the rows.
@@ -117,21 +152,32 @@ impl Tensor {
     /// Becomes `(1 - alpha) * self + alpha * other` (Algorithm 1, line 13); exact for `alpha` 0 and 1.
     pub fn mix(&mut self, other: &Tensor, alpha: f64) {
         assert_eq!(self.labels(), other.labels(), "the parts of a mixture have the same labels");
-        for (mine, &theirs) in self.true_positives.iter_mut().zip(&other.true_positives) {
-            *mine = blend(*mine, theirs, alpha);
-        }
-        for (mine, &theirs) in self.false_positives.iter_mut().zip(&other.false_positives) {
-            *mine = blend(*mine, theirs, alpha);
-        }
+        let mix = |mine: &mut [f64], theirs: &[f64]| {
+            fill_blocks(mine, |range, mine| {
+                mine.iter_mut().zip(&theirs[range]).for_each(|(mine, &to)| *mine = blend(*mine, to, alpha));
+            });
+        };
+        mix(&mut self.true_positives, &other.true_positives);
+        mix(&mut self.false_positives, &other.false_positives);
     }
 }
 
 /// The cells tp, fp, fn, tn from the two stored ones; the floors remove rounding dust of mixtures.
 #[inline]
-pub(super) fn cells(true_positives: f64, false_positives: f64, positives: f64) -> [f64; 4] {
-    let false_negatives = (positives - true_positives).max(0.0);
-    let true_negatives = (1.0 - true_positives - false_positives - false_negatives).max(0.0);
-    [true_positives, false_positives, false_negatives, true_negatives]
+fn cells(true_positives: f64, false_positives: f64, positives: f64) -> [f64; 4] {
+    let misses = false_negatives(positives, true_positives);
+    let rest = true_negatives(true_positives, false_positives, misses);
+    [true_positives, false_positives, misses, rest]
+}
+
+#[inline]
+pub(super) fn false_negatives(positives: f64, true_positives: f64) -> f64 {
+    (positives - true_positives).max(0.0)
+}
+
+#[inline]
+pub(super) fn true_negatives(true_positives: f64, false_positives: f64, false_negatives: f64) -> f64 {
+    (1.0 - true_positives - false_positives - false_negatives).max(0.0)
 }
 
 #[inline]

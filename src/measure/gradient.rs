@@ -2,11 +2,14 @@
 
 use rayon::prelude::*;
 
-use super::blocks::{BLOCK, LANES, PARALLEL_FROM, View, lanes, sum_labels};
+use super::aggregate::Aggregate;
+use super::blocks::{BLOCK, LANES, PARALLEL_FROM, lanes, sum_blocks};
 use super::confusion::Tensor;
 use super::error::MeasureError;
+use super::formula::DualColumn;
 use super::number::{Dual, Number};
 use super::objective::Objective;
+use super::view::View;
 
 /// The gradient of a metric at a confusion tensor, as gains of predicting a label.
 ///
@@ -36,13 +39,24 @@ impl Gradient {
     pub fn directional(&self, from: &Tensor, to: &Tensor) -> f64 {
         assert_eq!(from.labels(), self.slopes.len(), "a gradient of the same labels");
         assert_eq!(to.labels(), self.slopes.len(), "a gradient of the same labels");
-        sum_labels(self.slopes.len(), |j| {
-            let hits = to.true_positives[j] - from.true_positives[j];
-            let alarms = to.false_positives[j] - from.false_positives[j];
-            self.slopes[j] * hits + self.intercepts[j] * (hits + alarms)
+        sum_blocks(self.slopes.len(), |range| {
+            // Slices of one block, walked together, need no check of each index.
+            let gains = self.slopes[range.clone()].iter().zip(&self.intercepts[range.clone()]);
+            let hits = to.true_positives[range.clone()].iter().zip(&from.true_positives[range.clone()]);
+            let alarms = to.false_positives[range.clone()].iter().zip(&from.false_positives[range]);
+            let differences = hits
+                .zip(alarms)
+                .map(|((to_hits, hits), (to_alarms, alarms))| (to_hits - hits, to_alarms - alarms));
+            let terms = gains
+                .zip(differences)
+                .map(|((slope, intercept), (hits, alarms))| slope * hits + intercept * (hits + alarms));
+            terms.sum()
         })
     }
 }
+
+/// The columns of every aggregation.
+type Scratch = Vec<Vec<DualColumn<LANES>>>;
 
 impl Objective {
     /// The gradient at a tensor, by automatic differentiation (Algorithm 1, lines 7 and 8).
@@ -57,34 +71,38 @@ impl Objective {
         let weights: Vec<f64> =
             (0..values.len()).map(|index| self.outer_derivative(&values, index)).collect();
 
-        let fill = |block: usize, slopes: &mut [f64], intercepts: &mut [f64]| {
+        let parts: Vec<_> = self.aggregates.iter().zip(&aggregated).zip(weights).collect();
+        let scratch = || -> Scratch { self.aggregates.iter().map(Aggregate::dual_columns).collect() };
+        let fill = |scratch: &mut Scratch,
+                    (block, (slopes, intercepts)): (usize, (&mut [f64], &mut [f64]))| {
             let first = block * BLOCK;
             for range in lanes(first..first + slopes.len()) {
-                let cells = view.load(range.clone());
                 let mut gains = [[0.0; LANES]; 4];
-                let parts = self.aggregates.iter().zip(&aggregated).zip(&weights);
-                // What the formula does not depend on must not bring in an infinite factor.
-                for ((aggregate, outcome), &weight) in parts.filter(|(_, weight)| **weight != 0.0) {
-                    aggregate.add_derivatives(outcome.sensitivity, weight, &cells, range.clone(), &mut gains);
+                for (((aggregate, outcome), weight), columns) in parts.iter().zip(scratch.iter_mut()) {
+                    // What the formula does not depend on must not bring in an infinite factor.
+                    if *weight != 0.0 {
+                        let how = (outcome.sensitivity, *weight);
+                        aggregate.add_derivatives(how, view, range.clone(), columns, &mut gains);
+                    }
                 }
-                for (lane, label) in range.enumerate() {
-                    let [tp, fp, miss, tn] = [gains[0][lane], gains[1][lane], gains[2][lane], gains[3][lane]];
-                    let reachable = tensor.positives()[label] != 0.0;
-                    slopes[label - first] = if reachable { tp + tn - fp - miss } else { 0.0 };
-                    intercepts[label - first] = fp - tn;
-                }
+                let here = range.start - first..range.end - first;
+                let positives = &tensor.positives()[range];
+                reduce(&gains, positives, &mut slopes[here.clone()], &mut intercepts[here]);
             }
+            slopes.iter().chain(&*intercepts).fold(true, |finite, gain| finite & gain.is_finite())
         };
         let mut slopes = vec![0.0; tensor.labels()];
         let mut intercepts = vec![0.0; tensor.labels()];
-        if tensor.labels() >= PARALLEL_FROM {
+        let finite = if tensor.labels() >= PARALLEL_FROM {
             let blocks = slopes.par_chunks_mut(BLOCK).zip(intercepts.par_chunks_mut(BLOCK));
-            blocks.enumerate().for_each(|(block, (slopes, intercepts))| fill(block, slopes, intercepts));
+            blocks.enumerate().map_init(scratch, fill).reduce(|| true, |a, b| a & b)
         } else {
             let blocks = slopes.chunks_mut(BLOCK).zip(intercepts.chunks_mut(BLOCK));
-            blocks.enumerate().for_each(|(block, (slopes, intercepts))| fill(block, slopes, intercepts));
-        }
-        self.checked(tensor, Gradient { value, slopes, intercepts })
+            let mut scratch = scratch();
+            blocks.enumerate().fold(true, |finite, block| finite & fill(&mut scratch, block))
+        };
+        let gradient = Gradient { value, slopes, intercepts };
+        if finite { Ok(gradient) } else { Err(self.unusable(tensor, &gradient)) }
     }
 
     /// The derivative of the outer formula with respect to one aggregation.
@@ -94,17 +112,27 @@ impl Objective {
         self.outer.scalar(&leaves).partials[0]
     }
 
-    fn checked(&self, tensor: &Tensor, gradient: Gradient) -> Result<Gradient, MeasureError> {
-        let gains = gradient.slopes.iter().zip(&gradient.intercepts);
-        match gains.into_iter().position(|(slope, intercept)| !(slope.is_finite() && intercept.is_finite())) {
-            None => Ok(gradient),
-            Some(label) => Err(MeasureError::Gradient {
-                metric: self.text.clone(),
-                label,
-                cells: tensor.cells(label),
-                slope: gradient.slopes[label],
-                intercept: gradient.intercepts[label],
-            }),
+    /// The first label whose gains are not finite.
+    fn unusable(&self, tensor: &Tensor, gradient: &Gradient) -> MeasureError {
+        let mut gains = gradient.slopes.iter().zip(&gradient.intercepts);
+        let unusable = |(slope, intercept): (&f64, &f64)| !(slope.is_finite() && intercept.is_finite());
+        let label = gains.position(unusable).unwrap_or(0);
+        MeasureError::Gradient {
+            metric: self.text.clone(),
+            label,
+            cells: tensor.cells(label),
+            slope: gradient.slopes[label],
+            intercept: gradient.intercepts[label],
         }
+    }
+}
+
+/// Slopes and intercepts from the derivatives with respect to the cells.
+fn reduce(gains: &[[f64; LANES]; 4], positives: &[f64], slopes: &mut [f64], intercepts: &mut [f64]) {
+    let [tp, fp, miss, tn] = gains;
+    for (lane, &positives) in positives.iter().enumerate() {
+        let slope = tp[lane] + tn[lane] - fp[lane] - miss[lane];
+        slopes[lane] = if positives != 0.0 { slope } else { 0.0 };
+        intercepts[lane] = fp[lane] - tn[lane];
     }
 }

@@ -32,13 +32,7 @@ impl Metric {
             text: self.text.clone(),
             budget: k,
             aggregates: aggregations
-                .map(|a| Aggregate {
-                    kind: a.kind,
-                    body: bound(&a.body),
-                    formula: a.body.clone(),
-                    budget: k as f64,
-                    epsilon,
-                })
+                .map(|a| Aggregate::new(a.kind, a.body.clone(), k as f64, epsilon))
                 .collect(),
             outer: bound(&self.formula.outer),
         }

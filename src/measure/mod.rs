@@ -16,7 +16,9 @@ pub mod number;
 mod objective;
 #[cfg(test)]
 mod tests;
+mod view;
 
+pub(crate) use blocks::{fill_blocks, map_blocks};
 pub use confusion::{Counts, Population, Tensor};
 pub use error::MeasureError;
 pub use formula::{FormulaError, catalogue_help};

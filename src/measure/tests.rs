@@ -108,7 +108,8 @@ fn by_definition<T: Number>(objective: &Objective, cells: &[[T; 4]]) -> T {
         let count = cells.len() as f64;
         let constant = T::from_f64;
         let sum = |terms: &mut dyn Iterator<Item = T>| terms.fold(constant(0.0), T::add);
-        let mut values = cells.iter().map(|cells| a.body.scalar(cells));
+        let body = lower(&a.formula, a.budget, a.epsilon);
+        let mut values = cells.iter().map(|cells| body.scalar(cells));
         match a.kind {
             Kind::Macro => sum(&mut values).div(constant(count), 0.0),
             Kind::Sum => sum(&mut values),
@@ -264,12 +265,115 @@ proptest! {
     }
 }
 
+/// A tensor and another one of the same data, which agrees with it in some labels.
+fn segments(labels: usize) -> (Tensor, Tensor) {
+    let (from, mut to) = (tensor(labels, 6), tensor(labels, 6));
+    to.true_positives.iter_mut().step_by(3).for_each(|hits| *hits *= 0.4);
+    to.false_positives.iter_mut().step_by(2).for_each(|alarms| *alarms *= 0.3);
+    to.true_positives.iter_mut().step_by(5).for_each(|hits| *hits = 0.0);
+    (from, to)
+}
+
+fn with_threads<R: Send>(threads: usize, job: impl FnOnce() -> R + Send) -> R {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(job)
+}
+
+fn bits(values: &[f64]) -> Vec<u64> {
+    values.iter().map(|value| value.to_bits()).collect()
+}
+
+#[test]
+fn many_sizes_together_have_the_bits_of_each_alone() {
+    let sizes = [0.0, 1.0, 1e-3, 0.3, 0.3, 0.999, -0.1, 0.5];
+    for labels in [0, 1, 63, 64, 65, 511, 512, 513, 1100] {
+        let (from, to) = segments(labels);
+        for formula in formulas().iter().map(String::as_str).chain(UNUSUAL.iter().copied()) {
+            let objective = bind(formula);
+            let mixed = |size: &f64| {
+                let mut mixed = from.clone();
+                mixed.mix(&to, *size);
+                objective.value(&mixed)
+            };
+            let alone: Vec<f64> =
+                sizes.iter().map(|&size| objective.value_between(&from, &to, size)).collect();
+            let together = objective.values_between(&from, &to, &sizes);
+            assert_eq!(bits(&together), bits(&alone), "{formula}, {labels} labels");
+            let mixed: Vec<f64> = sizes.iter().map(mixed).collect();
+            assert_eq!(bits(&together), bits(&mixed), "{formula}, {labels} labels");
+            assert_eq!(objective.values_between(&from, &to, &[]), Vec::<f64>::new());
+        }
+    }
+}
+
+#[test]
+fn many_sizes_together_have_the_same_bits_on_any_number_of_threads() {
+    let sizes = [0.0, 0.25, 0.6, 1.0];
+    // Enough labels for threads even at one size; for threads at four sizes but not at one.
+    for labels in [blocks::PARALLEL_FROM + 1, blocks::PARALLEL_FROM / 4 + 513] {
+        let (from, to) = segments(labels);
+        for formula in formulas().iter().map(String::as_str).chain(UNUSUAL.iter().copied()) {
+            let objective = bind(formula);
+            let alone: Vec<f64> =
+                with_threads(1, || sizes.map(|size| objective.value_between(&from, &to, size)).into());
+            for threads in [1, 3] {
+                let together = with_threads(threads, || objective.values_between(&from, &to, &sizes));
+                assert_eq!(bits(&together), bits(&alone), "{formula}, {labels} labels, {threads} threads");
+            }
+        }
+    }
+}
+
+/// The promise behind all the others: which numbers are added in which order is fixed by the labels alone.
+#[test]
+fn sums_over_labels_are_taken_by_lane_then_block() {
+    for labels in [1, 64, 100, 512, 1300, blocks::PARALLEL_FROM + 700] {
+        let (from, _) = segments(labels);
+        for formula in
+            ["sum(2*tp/(2*tp+fp+fn))", "sum(tn)", "sum(gmean)", "sum(hmean(tp, fn, 0.1))", "sum(auc)"]
+        {
+            let objective = bind(formula);
+            let body = lower(&objective.aggregates[0].formula, 3.0, EPSILON);
+            let block = |start: usize| {
+                let mut lanes = [0.0; blocks::LANES];
+                for label in start..labels.min(start + blocks::BLOCK) {
+                    lanes[label % blocks::LANES] += body.scalar(&from.cells(label));
+                }
+                lanes.iter().sum::<f64>()
+            };
+            let expected = (0..labels).step_by(blocks::BLOCK).map(block).reduce(|a, b| a + b).unwrap();
+            assert_eq!(objective.value(&from).to_bits(), expected.to_bits(), "{formula}, {labels} labels");
+        }
+    }
+}
+
+#[test]
+fn gradients_have_the_bits_of_one_label_alone() {
+    let (from, _) = segments(700);
+    for formula in BINARY.iter().filter(|entry| !entry.parameter).map(|entry| format!("sum({})", entry.name))
+    {
+        let objective = bind(&formula);
+        let body = lower(&objective.aggregates[0].formula, 3.0, EPSILON);
+        let gradient = objective.gradient(&from).unwrap();
+        for j in 0..700 {
+            let cells = from.cells(j);
+            let leaves: [Dual<4>; 4] = std::array::from_fn(|i| Dual::variable(cells[i], i));
+            // 0 is added, as to any sum that begins there: the sign of a zero is lost.
+            let [tp, fp, miss, tn] = body.scalar(&leaves).partials.map(|partial| 0.0 + partial);
+            let expected = [tp + tn - fp - miss, fp - tn];
+            assert_eq!(
+                bits(&[gradient.slopes[j], gradient.intercepts[j]]),
+                bits(&expected),
+                "{formula}, {j}"
+            );
+        }
+    }
+}
+
 #[test]
 fn the_number_of_threads_changes_no_bit() {
     let (from, to) = (tensor(100_000, 3), tensor(100_000, 4));
     let run = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| {
+        with_threads(threads, || {
             let formulas = [
                 "0.3*instance-precision + 0.7*macro-f1",
                 "micro-gmean",

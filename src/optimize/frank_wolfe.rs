@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::initial::Initial;
 use super::oracle::Oracle;
 use super::seconds::{Seconds, timed};
-use super::step::{Step, StepRule, best_step};
+use super::step::{Step, StepRule, best_step_together};
 use crate::classifier::{Candidates, Mixture, Rule, count_positives};
 use crate::error::Result;
 use crate::measure::{Gradient, Metric, Objective, Population, Tensor};
@@ -199,12 +199,12 @@ impl<'a> Search<'a> {
 
     /// Algorithm 1, line 11.
     fn step(&self, next: &Tensor) -> Step {
-        let between = |size| self.objective.value_between(&self.current, next, size);
+        let between = |sizes: &[f64]| self.objective.values_between(&self.current, next, sizes);
         match self.options.step {
-            StepRule::Search => best_step(between),
+            StepRule::Search => best_step_together(between),
             StepRule::Classic => {
                 let size = 2.0 / (self.fit.trajectory.len() as f64 + 2.0);
-                Step { size, value: between(size) }
+                Step { size, value: between(&[size])[0] }
             }
         }
     }

@@ -1,5 +1,7 @@
 //! Rules and their confusion tensors over all ranks.
 
+use std::sync::Arc;
+
 use super::frank_wolfe::{Outcome, Stop};
 use super::seconds::{Seconds, timed};
 use crate::classifier::{Candidates, Mixture, Rule, count};
@@ -12,6 +14,8 @@ pub(super) struct Oracle<'a> {
     world: &'a World,
     shard: &'a Shard,
     population: &'a Population,
+    /// Those of `population`, for the tensors to share.
+    positives: Arc<[f64]>,
     k: usize,
     candidates: Candidates,
     pub seconds: Seconds,
@@ -25,7 +29,8 @@ impl<'a> Oracle<'a> {
         k: usize,
         candidates: Candidates,
     ) -> Self {
-        Oracle { world, shard, population, k, candidates, seconds: Seconds::default() }
+        let positives = population.fractions();
+        Oracle { world, shard, population, positives, k, candidates, seconds: Seconds::default() }
     }
 
     /// Algorithm 1, lines 9 and 10.
@@ -37,7 +42,7 @@ impl<'a> Oracle<'a> {
             self.world.sum(&mut counts.true_positives, rows.saturating_mul(self.population.unit));
             self.world.sum(&mut counts.predicted, rows);
         });
-        Tensor::new(&counts, self.population)
+        Tensor::with_positives(&counts, self.population, Arc::clone(&self.positives))
     }
 
     /// Rank 0's rule on every rank.

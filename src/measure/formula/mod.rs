@@ -4,11 +4,12 @@
 //! the cells tp, fp, fn, tn of one label; outside of it they are the values of the aggregations.
 
 mod catalogue;
+mod column;
 mod error;
-mod eval;
 mod lexer;
 mod node;
 mod parser;
+mod program;
 mod suggest;
 mod syntax;
 #[cfg(test)]
@@ -17,8 +18,10 @@ mod tests;
 pub use catalogue::catalogue_help;
 #[cfg(test)]
 pub(super) use catalogue::{BINARY, EXAMPLES, Entry, WHOLE};
+pub(super) use column::DualColumn;
 pub use error::{Fault, FormulaError};
 pub(super) use node::{Node, lower};
+pub(super) use program::{Program, each};
 pub(super) use syntax::{Expr, Formula, Kind};
 
 /// Reads a formula.

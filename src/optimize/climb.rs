@@ -1,0 +1,90 @@
+//! The way up one hill of the utility along a segment.
+
+use super::step::Step;
+
+/// How finely a hill is climbed.
+const FINE: f64 = 1e-5;
+
+/// Brent's method (golden section, sped up by parabolas) for a maximum between two ends, from the best point
+/// known. It asks for one size after the other, so that several hills can be climbed side by side.
+pub(super) struct Climb {
+    low: f64,
+    high: f64,
+    best: Step,
+    second: Step,
+    third: Step,
+    moved: f64,
+    moved_before: f64,
+    tries: usize,
+}
+
+impl Climb {
+    const GOLDEN: f64 = 0.381_966_011_250_105;
+    const MOST_TRIES: usize = 40;
+
+    pub fn new(low: f64, high: f64, start: Step) -> Climb {
+        let (best, second, third) = (start, start, start);
+        Climb { low, high, best, second, third, moved: 0.0, moved_before: 0.0, tries: 0 }
+    }
+
+    /// The best point so far.
+    pub fn top(&self) -> Step {
+        self.best
+    }
+
+    /// The size to try next; none when the top is reached.
+    pub fn next(&mut self) -> Option<f64> {
+        let (best, middle) = (self.best.size, 0.5 * (self.low + self.high));
+        let reached = (best - middle).abs() <= 2.0 * FINE - 0.5 * (self.high - self.low);
+        if reached || self.tries == Climb::MOST_TRIES {
+            return None;
+        }
+        self.tries += 1;
+        let usable = |step: &f64| {
+            let to = best + step;
+            step.abs() < 0.5 * self.moved_before.abs() && to > self.low && to < self.high
+        };
+        let parabola = parabola_step(self.best, self.second, self.third).filter(usable);
+        self.moved_before = self.moved;
+        self.moved = parabola.unwrap_or_else(|| {
+            let end = if best >= middle { self.low } else { self.high };
+            self.moved_before = end - best;
+            Climb::GOLDEN * self.moved_before
+        });
+        let stride = if self.moved.abs() >= FINE { self.moved } else { FINE.copysign(self.moved) };
+        Some((best + stride).clamp(self.low, self.high))
+    }
+
+    /// What was found at the size asked for.
+    pub fn learn(&mut self, tried: Step) {
+        let best = self.best;
+        if tried.value >= best.value {
+            if tried.size >= best.size {
+                self.low = best.size
+            } else {
+                self.high = best.size
+            }
+            (self.third, self.second, self.best) = (self.second, best, tried);
+        } else {
+            if tried.size < best.size {
+                self.low = tried.size
+            } else {
+                self.high = tried.size
+            }
+            if tried.value >= self.second.value || self.second.size == best.size {
+                (self.third, self.second) = (self.second, tried);
+            } else if tried.value >= self.third.value || self.third.size == best.size {
+                self.third = tried;
+            }
+        }
+    }
+}
+
+/// From `best` to the top of the parabola through three points, when it has one.
+fn parabola_step(best: Step, second: Step, third: Step) -> Option<f64> {
+    let r = (best.size - second.size) * (best.value - third.value);
+    let q = (best.size - third.size) * (best.value - second.value);
+    let below = 2.0 * (q - r);
+    let above = (best.size - third.size) * q - (best.size - second.size) * r;
+    (below != 0.0).then(|| -above / below).filter(|step| step.is_finite())
+}
