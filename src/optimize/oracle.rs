@@ -15,6 +15,8 @@ pub(super) struct Oracle<'a> {
     k: usize,
     candidates: Candidates,
     pub seconds: Seconds,
+    /// Passes over the rows so far.
+    pub passes: usize,
 }
 
 impl<'a> Oracle<'a> {
@@ -25,11 +27,12 @@ impl<'a> Oracle<'a> {
         k: usize,
         candidates: Candidates,
     ) -> Self {
-        Oracle { world, shard, population, k, candidates, seconds: Seconds::default() }
+        Oracle { world, shard, population, k, candidates, seconds: Seconds::default(), passes: 0 }
     }
 
     /// Algorithm 1, lines 9 and 10.
     pub fn tensor(&mut self, rule: &Rule) -> Tensor {
+        self.passes += 1;
         let Oracle { k, candidates, .. } = *self;
         let mut counts = timed(&mut self.seconds.oracle, || count(self.shard, rule, k, candidates));
         timed(&mut self.seconds.reduce, || {
