@@ -5,7 +5,7 @@
 //!
 //! One room for each idea, and the arrows go one way:
 //! `cli -> {report, optimize, evaluate, synth, import} -> {classifier, measure} -> shard -> store`,
-//! with [`world`] (who computes together) and [`random`] beside them.
+//! with [`world`] (who computes together), [`random`] and [`probe`] (what the machine can do) beside them.
 
 #![warn(clippy::unwrap_used)]
 
@@ -16,6 +16,7 @@ pub mod evaluate;
 pub mod import;
 pub mod measure;
 pub mod optimize;
+pub mod probe;
 pub mod random;
 pub mod report;
 pub mod shard;
