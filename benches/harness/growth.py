@@ -1,0 +1,114 @@
+"""How the time of an iteration grows with rows, entries a row, labels and k, one at a time."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from . import data, document, programs
+from .programs import Facts, Job, NotMeasured
+from .sizes import Shape, Size
+
+JOB = Job(1, 2)
+K, ITERATIONS = 5, 3
+
+
+@dataclass
+class Point:
+    value: int
+    shape: Shape
+    runs: list[Facts]
+    problem: str = ""
+
+    def best(self, figure: str) -> float:
+        return min(run[figure] for run in self.runs)
+
+    def peak(self) -> float:
+        return max(run["peak"] for run in self.runs)
+
+    def nanoseconds(self, figure: str) -> float:
+        """Of one core for one stored entry."""
+        return self.best(figure) / self.shape.entries * JOB.cores * 1e9
+
+
+class Growth:
+    def __init__(self, size: Size, program: Path, folder: Path, kept: Path):
+        self.size, self.program, self.folder = size, program, folder
+        # The comparison's file must not go when a table happens to use it too.
+        self.kept = {kept}
+
+    def point(self, value: int, shape: Shape, k: int = K) -> Point:
+        """Measures one shape; its file goes at once, they are many and large."""
+        path = data.make(self.program, self.folder, shape)
+        point = Point(value, shape, [])
+        try:
+            for _ in range(self.size.growth_runs):
+                point.runs.append(programs.fit(self.program, JOB, path, k, ITERATIONS, self.folder))
+        except NotMeasured as reason:
+            point.problem = str(reason)
+        finally:
+            if path not in self.kept:
+                path.unlink()
+        return point
+
+    def report(self) -> str:
+        base, size = self.size.growth, self.size
+        # k = 100 needs rows of more than a hundred entries.
+        wide = replace(base, nnz=2 * base.nnz)
+        tables = [
+            ("rows", [self.point(base.rows * x, replace(base, rows=base.rows * x)) for x in (1, 2, 4)]),
+            ("entries a row", [self.point(nnz, replace(base, nnz=nnz)) for nnz in size.nnz]),
+            ("labels", [self.point(labels, replace(base, labels=labels)) for labels in size.labels]),
+            ("k", self.with_one_file(wide)),
+        ]
+        parts = [f"One rank x {JOB.threads} threads, {ITERATIONS} iterations and the initial pass."]
+        for name, points in tables:
+            parts += [f"Against {name}{self.fixed(name, points[0].shape)}:", table(name, points)]
+        if size.cases:
+            points = [self.point(shape.labels, shape) for shape in size.cases]
+            parts += [f"{size.cases[0].rows:,} rows with {size.cases[0].nnz} entries:", table("labels", points)]
+        return "\n\n".join(parts)
+
+    def with_one_file(self, shape: Shape) -> list[Point]:
+        """k changes no data: the file stays until the last one."""
+        path = data.make(self.program, self.folder, shape)
+        kept_anyway = path in self.kept
+        self.kept.add(path)
+        points = [self.point(k, shape, k) for k in self.size.k]
+        if not kept_anyway:
+            self.kept.remove(path)
+            path.unlink()
+        return points
+
+    def fixed(self, name: str, shape: Shape) -> str:
+        others = {"rows": shape.rows, "labels": shape.labels, "entries a row": shape.nnz, "k": K}
+        return " (" + ", ".join(f"{value:,} {other}" for other, value in others.items() if other != name) + ")"
+
+
+def table(name: str, points: list[Point]) -> str:
+    header = [
+        name, "growth", "s/iteration", "spread", "growth", "s/pass", "growth", "pass ns/entry/core",
+        "iteration ns/entry/core", "search s", "peak memory", "/ file",
+    ]  # fmt: skip
+    rows, first = [], points[0]
+    for point in points:
+        if not point.runs:
+            rows.append([f"{point.value:,}", "", f"not measured: {point.problem}", *[""] * (len(header) - 3)])
+            continue
+
+        def grown(figure: str, point: Point = point) -> str:
+            return f"{point.best(figure) / first.best(figure):.2f} x" if first.runs else ""
+
+        rows.append([
+            f"{point.value:,}",
+            f"{point.value / first.value:.2f} x",
+            document.seconds(point.best("iteration")),
+            document.spread([run["iteration"] for run in point.runs]),
+            grown("iteration"),
+            document.seconds(point.best("pass")),
+            grown("pass"),
+            f"{point.nanoseconds('pass'):.2f}",
+            f"{point.nanoseconds('iteration'):.2f}",
+            document.seconds(point.best("search")),
+            document.size(point.peak()),
+            f"{point.peak() / (8 * point.shape.entries):.2f}",
+        ])  # fmt: skip
+    return document.table(header, rows)
