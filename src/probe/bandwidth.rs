@@ -28,7 +28,7 @@ pub struct Bandwidth {
 /// If there are no threads or no rounds.
 pub fn read_bandwidth(threads: usize, bytes: usize, rounds: usize) -> Bandwidth {
     assert!(threads > 0 && rounds > 0, "at least one thread reads, at least once");
-    let words = (bytes / threads / size_of::<u64>()).next_multiple_of(LANES);
+    let words = (bytes / threads / size_of::<u64>()).next_multiple_of(STREAMS * LANES);
     let barrier = Barrier::new(threads);
     let times: Vec<Vec<(Instant, Instant)>> = thread::scope(|scope| {
         let readers: Vec<_> = (0..threads).map(|_| scope.spawn(|| reader(words, rounds, &barrier))).collect();
@@ -66,15 +66,21 @@ fn reader(words: usize, rounds: usize, barrier: &Barrier) -> Vec<(Instant, Insta
     (0..rounds).map(round).collect()
 }
 
-/// Sums kept apart, so that the processor waits for memory and never for the addition before. Eight vector
-/// registers of the narrowest kind.
-const LANES: usize = 16;
+/// Places of its memory that a thread reads from in turn. The hardware fetches ahead for each of them: four
+/// were a third faster than one on the machine this was tried on, and eight no faster than four.
+const STREAMS: usize = 4;
+/// Sums kept apart, a cache line of them, so that additions do not wait for each other.
+const LANES: usize = 8;
 
 fn sum(words: &[u64]) -> u64 {
+    let length = words.len() / STREAMS;
+    let streams: [&[u64]; STREAMS] = std::array::from_fn(|stream| &words[stream * length..][..length]);
     let mut sums = [0u64; LANES];
-    for chunk in words.chunks_exact(LANES) {
-        for (sum, word) in sums.iter_mut().zip(chunk) {
-            *sum = sum.wrapping_add(*word);
+    for line in 0..length / LANES {
+        for stream in streams {
+            for (sum, word) in sums.iter_mut().zip(&stream[line * LANES..][..LANES]) {
+                *sum = sum.wrapping_add(*word);
+            }
         }
     }
     sums.iter().fold(0, |total, sum| total.wrapping_add(*sum))
@@ -86,7 +92,7 @@ mod tests {
 
     #[test]
     fn every_word_is_read() {
-        for words in [0, LANES, 7 * LANES] {
+        for words in [0, 1, 7].map(|lines| lines * STREAMS * LANES) {
             let values: Vec<u64> = (1..=words as u64).collect();
             assert_eq!(sum(&values), (words * (words + 1) / 2) as u64);
         }
