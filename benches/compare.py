@@ -7,10 +7,9 @@ slowest was. docs/performance.md says how to read them.
 
 import argparse
 import os
-import sys
 from pathlib import Path
 
-from harness import machine
+from harness import machine, targets
 from harness.document import replace_section
 from harness.growth import Growth
 from harness.side_by_side import SideBySide
@@ -28,6 +27,11 @@ def typed() -> argparse.Namespace:
     return parser.parse_args()
 
 
+def say(text: str) -> None:
+    """At once, also into a log file."""
+    print(text, flush=True)
+
+
 def main() -> None:
     arguments = typed()
     size = SIZES[arguments.size]
@@ -35,7 +39,6 @@ def main() -> None:
     arguments.folder.mkdir(parents=True, exist_ok=True)
     # Before anything runs: the load of the machine is that of others.
     facts = machine.facts() | {"command": os.environ.get("BENCH_COMMAND", f"compare.py --size {arguments.size}")}
-    say = lambda text: print(text, flush=True)  # noqa: E731
 
     say(f"size {arguments.size}: comparing with xcolumns")
     compared = SideBySide(size, program, arguments.folder, arguments.bandwidth)
@@ -47,16 +50,19 @@ def main() -> None:
         compared.report(),
     ]
     say("\n\n".join(parts[1:]))
+    growth = Growth(size, program, arguments.folder, compared.path)
     if not arguments.no_growth:
         say("\nmeasuring growth")
-        growth = Growth(size, program, arguments.folder, compared.path)
-        grown = ["### Growth", growth.report(), "Against ranks x threads, on the data of the comparison:"]
+        grown = ["### Growth", growth.report(say), "Against ranks x threads, on the data of the comparison:"]
         grown.append(compared.scaling_table())
         say("\n\n".join(grown))
         parts += grown
+    aims = ["### Aims", targets.report(compared, growth.cases)]
+    say("\n" + "\n\n".join(aims))
+    parts += aims
     replace_section(arguments.out, f"make bench BENCH_SIZE={arguments.size}", "\n\n".join(parts))
     say(f"\nwrote {arguments.out}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

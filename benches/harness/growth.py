@@ -1,6 +1,7 @@
 """How the time of an iteration grows with rows, entries a row, labels and k, one at a time."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from . import data, document, programs
@@ -13,9 +14,12 @@ K, ITERATIONS = 5, 3
 
 @dataclass
 class Point:
+    """One line of a table: the value of what grows, and all else that was fixed."""
+
     value: int
     shape: Shape
-    runs: list[Facts]
+    k: int = K
+    runs: list[Facts] = field(default_factory=list)
     problem: str = ""
 
     def best(self, figure: str) -> float:
@@ -30,53 +34,46 @@ class Point:
 
 
 class Growth:
+    """`kept` is the comparison's file: it must not go when a table happens to use it too."""
+
     def __init__(self, size: Size, program: Path, folder: Path, kept: Path):
-        self.size, self.program, self.folder = size, program, folder
-        # The comparison's file must not go when a table happens to use it too.
-        self.kept = {kept}
+        self.size, self.program, self.folder, self.kept = size, program, folder, kept
+        self.cases: list[Point] = []
 
-    def point(self, value: int, shape: Shape, k: int = K) -> Point:
-        """Measures one shape; its file goes at once, they are many and large."""
-        path = data.make(self.program, self.folder, shape)
-        point = Point(value, shape, [])
-        try:
-            for _ in range(self.size.growth_runs):
-                point.runs.append(programs.fit(self.program, JOB, path, k, ITERATIONS, self.folder))
-        except NotMeasured as reason:
-            point.problem = str(reason)
-        finally:
-            if path not in self.kept:
-                path.unlink()
-        return point
+    def measure(self, points: list[Point]) -> list[Point]:
+        """The points of one table take turns. Their files go at once: they are many and large."""
+        files = [data.make(self.program, self.folder, point.shape) for point in points]
+        for _ in range(self.size.growth_runs):
+            for point, path in zip(points, files, strict=True):
+                try:
+                    point.runs.append(programs.fit(self.program, JOB, path, point.k, ITERATIONS, self.folder))
+                except NotMeasured as reason:
+                    point.problem = str(reason)
+        for path in set(files) - {self.kept}:
+            path.unlink()
+        return points
 
-    def report(self) -> str:
+    def report(self, say: Callable[[str], None]) -> str:
         base, size = self.size.growth, self.size
         # k = 100 needs rows of more than a hundred entries.
         wide = replace(base, nnz=2 * base.nnz)
-        tables = [
-            ("rows", [self.point(base.rows * x, replace(base, rows=base.rows * x)) for x in (1, 2, 4)]),
-            ("entries a row", [self.point(nnz, replace(base, nnz=nnz)) for nnz in size.nnz]),
-            ("labels", [self.point(labels, replace(base, labels=labels)) for labels in size.labels]),
-            ("k", self.with_one_file(wide)),
-        ]
+        tables = {
+            "rows": [Point(base.rows * x, replace(base, rows=base.rows * x)) for x in (1, 2, 4)],
+            "entries a row": [Point(nnz, replace(base, nnz=nnz)) for nnz in size.nnz],
+            "labels": [Point(labels, replace(base, labels=labels)) for labels in size.labels],
+            "k": [Point(k, wide, k) for k in size.k],
+        }
         parts = [f"One rank x {JOB.threads} threads, {ITERATIONS} iterations and the initial pass."]
-        for name, points in tables:
+        for name, points in tables.items():
+            say(f"  {name}")
+            self.measure(points)
             parts += [f"Against {name}{self.fixed(name, points[0].shape)}:", table(name, points)]
         if size.cases:
-            points = [self.point(shape.labels, shape) for shape in size.cases]
-            parts += [f"{size.cases[0].rows:,} rows with {size.cases[0].nnz} entries:", table("labels", points)]
+            say("  large cases")
+            self.cases = self.measure([Point(shape.labels, shape) for shape in size.cases])
+            first = size.cases[0]
+            parts += [f"{first.rows:,} rows with {first.nnz} entries:", table("labels", self.cases)]
         return "\n\n".join(parts)
-
-    def with_one_file(self, shape: Shape) -> list[Point]:
-        """k changes no data: the file stays until the last one."""
-        path = data.make(self.program, self.folder, shape)
-        kept_anyway = path in self.kept
-        self.kept.add(path)
-        points = [self.point(k, shape, k) for k in self.size.k]
-        if not kept_anyway:
-            self.kept.remove(path)
-            path.unlink()
-        return points
 
     def fixed(self, name: str, shape: Shape) -> str:
         others = {"rows": shape.rows, "labels": shape.labels, "entries a row": shape.nnz, "k": K}

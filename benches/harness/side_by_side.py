@@ -155,14 +155,10 @@ class SideBySide:
             if one.problem:
                 yield f"{one.name}: not measured: {one.problem}"
         if self.bandwidth:
-            reads = (f"{rate / 1e9:.1f} GB/s with {n} thread(s)" for n, rate in sorted(self.bandwidth.items()))
+            reads = (f"{rate / 1e9:.1f} GB/s with {n} thread{'s' * (n > 1)}" for n, rate in sorted(self.bandwidth.items()))
             yield f"Read bandwidth of memory, in the same run: {', '.join(reads)}"
         if self.bandwidth_problem:
             yield f"Read bandwidth: not measured: {self.bandwidth_problem}"
-        one, two = self.ours[2], self.ours[1]
-        if one.runs and two.runs:
-            change = one.best("iteration") / two.best("iteration") - 1
-            yield f"An iteration with 2 ranks x 1 thread against 1 rank x 2 threads: {change:+.1%}"
 
     def scaling_table(self) -> str:
         """Ranks x threads: the same rows, more hands."""

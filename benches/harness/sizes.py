@@ -30,7 +30,7 @@ class Size:
     predicted_rows: int
     bandwidth_mib: int
     growth: Shape
-    growth_runs: int = 2
+    growth_runs: int = 3
     labels: tuple[int, ...] = LABELS
     nnz: tuple[int, ...] = (50, 100, 200, 400)
     k: tuple[int, ...] = (1, 5, 10, 20, 50, 100)
@@ -46,7 +46,7 @@ SIZES = {
     "S": Size(Shape(50_000, 13_330, 200), 5, 3, 20_000, 512, Shape(25_000, 13_330, 100)),
     "M": Size(Shape(300_000, 13_330, 200), 5, 3, 50_000, 512, Shape(100_000, 13_330, 100)),
     "full": Size(
-        Shape(1_186_239, 13_330, 200), 5, 2, 100_000, 1024, Shape(300_000, 13_330, 100), 3,
+        Shape(1_186_239, 13_330, 200), 5, 2, 100_000, 1024, Shape(300_000, 13_330, 100),
         # The 13,330-label case of the same rows and entries is what the 3-million-label one is compared with.
         cases=(Shape(1_700_000, 13_330, 100), Shape(1_700_000, 3_000_000, 100)),
     ),

@@ -50,6 +50,7 @@ def test_every_line_of_every_table_is_there(bench, tmp_path):
     assert " x |" in compared and "not measured" not in compared
     for grown in ["500", "1,000", "2,000", "30", "60", "300", "1", "5"]:
         assert lines_of(text, grown), f"growth: {grown}"
+    assert len(lines_of(text, "iteration: times as fast as xcolumns serial")) == 1, "aims"
     for fact in ["processor", "rustc", "Python", "commit", "command"]:
         assert f"- {fact}: " in text
     left = {path.name for path in (tmp_path / "data").glob("*.h5")}
