@@ -13,8 +13,8 @@ fn main() -> io::Result<()> {
     };
     let number =
         |text: &str| text.parse::<usize>().map_err(|error| io::Error::other(format!("{text}: {error}")));
-    // `cargo test --benches` asks only whether it runs.
-    let quick = arguments.iter().any(|argument| argument == "--test");
+    // `cargo bench` says so; `cargo test --benches` asks only whether it runs.
+    let quick = !arguments.iter().any(|argument| argument == "--bench");
     let mib = number(value("--mib").unwrap_or(if quick { "1" } else { "512" }))?;
     let rounds = number(value("--rounds").unwrap_or("9"))?;
     let threads =

@@ -15,8 +15,7 @@ fn step_search(criterion: &mut Criterion) {
     for metric in ["macro-f1", "hmean(macro-precision, macro-recall)"] {
         let objective = Metric::parse(metric).expect("a known metric").bind(5, 1e-9);
         for labels in [1_000, 13_330, 1_000_000] {
-            let labels = if made::quick() { 100 } else { labels };
-            let (from, to) = made::tensors::pair(labels);
+            let (from, to) = made::tensors::pair(if made::quick() { 100 } else { labels });
             group.throughput(Throughput::Elements(labels as u64));
             group.bench_function(BenchmarkId::new(metric, labels), |bencher| {
                 bencher.iter(|| best_step(|size| objective.value_between(&from, &to, size)));

@@ -3,7 +3,9 @@
 pub mod files;
 pub mod tensors;
 
-/// `cargo test --benches` asks only whether the benchmarks run: sizes shrink to next to nothing.
+/// Whether it is only asked if the benchmarks run, by `cargo test --benches` (`cargo bench` says `--bench`) or with
+/// `--test`: sizes shrink to next to nothing.
 pub fn quick() -> bool {
-    std::env::args().any(|argument| argument == "--test")
+    let given = |name: &str| std::env::args().any(|argument| argument == name);
+    given("--test") || !given("--bench")
 }
