@@ -5,6 +5,7 @@ import importlib.metadata
 import os
 import platform
 import subprocess
+import time
 from pathlib import Path
 
 
@@ -48,6 +49,22 @@ def huge_pages() -> str:
     return text.split("[")[1].split("]")[0] if "[" in text else "unknown"
 
 
+def busy(seconds: float = 1.0) -> float:
+    """The share of all cores that others use just now. Not the load average: that remembers the build before."""
+
+    def ticks() -> tuple[int, int]:
+        every = [int(tick) for tick in Path("/proc/stat").read_text().split("\n")[0].split()[1:9]]
+        return sum(every), every[3] + every[4]
+
+    try:
+        total, idle = ticks()
+        time.sleep(seconds)
+        total_after, idle_after = ticks()
+    except (OSError, ValueError, IndexError):
+        return float("nan")
+    return 1 - (idle_after - idle) / max(total_after - total, 1)
+
+
 def version(package: str) -> str:
     try:
         return importlib.metadata.version(package)
@@ -71,7 +88,7 @@ def facts() -> dict[str, str]:
         "caches": caches(),
         "memory": f"{memory()}, transparent huge pages: {huge_pages()}",
         "kernel": f"{platform.system()} {platform.release()}",
-        "load when started": f"{os.getloadavg()[0]:.2f}",
+        "busy before the start": f"{busy():.0%} of the cores; numbers count only when that is next to nothing",
         "rustc": first_line("rustc", "--version"),
         "MPI": first_line("mpirun", "--version"),
         "Python": ", ".join([platform.python_version(), *(f"{name} {version(name)}" for name in packages)]),
