@@ -73,8 +73,17 @@ test-mpich: ## the tests of several ranks, built with MPICH
 		MPICC=mpicc.mpich MACROK_TEST_MPIRUN=mpirun.mpich $(CARGO) test --locked --target-dir $(TARGET)-mpich --test ranks; \
 	else echo "SKIPPED: tests under MPICH (no mpicc.mpich; run make deps-mpich)"; fi
 
-bench: build ## time a fit on synthetic data, in ./bench
-	@sh benches/fit.sh $(MACROK) bench
+# How much is measured: S (minutes), M, or full, which needs 24 GiB of memory and 10 GB of disk.
+BENCH_SIZE ?= S
+
+bench: build python-env ## compare with xcolumns and the machine (BENCH_SIZE=S|M|full), into docs/performance.md
+	$(call step,benchmarks)
+	@if [ -e $(VENV)/made ]; then \
+		$(CARGO) bench --locked --no-run --bench bandwidth && \
+		BENCH_COMMAND="make bench BENCH_SIZE=$(BENCH_SIZE)" $(VENV)/bin/python -B benches/compare.py \
+			--macrok $(MACROK) --size $(BENCH_SIZE) --folder bench --out docs/performance.md \
+			--bandwidth "$(CARGO) bench --quiet --locked --bench bandwidth --"; \
+	else echo "SKIPPED: benchmarks (no Python environment, see above)"; fi
 
 # AnnData and NumPy of these versions need Python 3.11.
 python-env: ## make .venv with the pinned packages of tests/python/requirements.txt

@@ -5,8 +5,8 @@
 //!
 //! One room for each idea, and the arrows go one way:
 //! `cli -> {report, optimize, evaluate, synth, import} -> {classifier, measure} -> shard -> store`,
-//! with [`world`] (who computes together) and [`random`] beside them. [`memory`] (whether it will fit)
-//! is asked by `cli`; it knows the ranks and how `report` writes bytes, but no data.
+//! with [`world`] (who computes together), [`random`], [`memory`] (whether it will fit, and large pages) and
+//! [`probe`] (what the machine can do) beside them.
 
 #![warn(clippy::unwrap_used)]
 
@@ -18,6 +18,7 @@ pub mod import;
 pub mod measure;
 pub mod memory;
 pub mod optimize;
+pub mod probe;
 pub mod random;
 pub mod report;
 pub mod shard;

@@ -320,6 +320,7 @@ fn facts(
         "gap": fit.gap,
         "rules": fit.mixture.rules.len(),
         "iterations": fit.trajectory.len(),
+        "passes": fit.passes,
         "stopped": fit.stopped,
         "seconds": {
             "load": phases.seconds("load"),

@@ -63,6 +63,8 @@ pub struct Fit {
     pub stopped: Stop,
     /// Gap of the last rule of the metric's own gradient.
     pub gap: f64,
+    /// Passes over the rows: those of the initial classifier, then one for every rule looked at.
+    pub passes: usize,
     pub seconds: Seconds,
 }
 
@@ -132,6 +134,7 @@ pub fn frank_wolfe(
     }
     oracle.seconds.slowest(world);
     search.fit.seconds = oracle.seconds;
+    search.fit.passes = oracle.passes;
     Ok(world.is_root().then_some(search.fit))
 }
 
@@ -176,6 +179,7 @@ impl<'a> Search<'a> {
             trajectory: Vec::new(),
             stopped: Stop::Iterations,
             gap: f64::INFINITY,
+            passes: 0,
             seconds: Seconds::default(),
         };
         Search { metric, objective, population, options, current, before: utility, stall: Stop::Step, fit }

@@ -19,6 +19,8 @@ pub(super) struct Oracle<'a> {
     k: usize,
     candidates: Candidates,
     pub seconds: Seconds,
+    /// Passes over the rows so far.
+    pub passes: usize,
 }
 
 impl<'a> Oracle<'a> {
@@ -30,11 +32,13 @@ impl<'a> Oracle<'a> {
         candidates: Candidates,
     ) -> Self {
         let positives = population.fractions();
-        Oracle { world, shard, population, positives, k, candidates, seconds: Seconds::default() }
+        let seconds = Seconds::default();
+        Oracle { world, shard, population, positives, k, candidates, seconds, passes: 0 }
     }
 
     /// Algorithm 1, lines 9 and 10.
     pub fn tensor(&mut self, rule: &Rule) -> Tensor {
+        self.passes += 1;
         let Oracle { k, candidates, .. } = *self;
         let mut counts = timed(&mut self.seconds.oracle, || count(self.shard, rule, k, candidates));
         timed(&mut self.seconds.reduce, || {

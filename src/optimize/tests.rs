@@ -43,6 +43,7 @@ fn a_search_that_is_cut_says_so() {
         let cut = fit(metric, Options { max_iterations, ..DEFAULTS });
         assert!(cut.utility < whole.utility, "the search is too short for this test");
         assert_eq!(cut.stopped, Stop::Iterations, "after {max_iterations}");
+        assert_eq!(cut.passes, max_iterations + 1, "the initial rule's pass counts too");
     }
 }
 

@@ -1,0 +1,1 @@
+"""Parts of benches/compare.py, one idea a file."""

@@ -1,0 +1,53 @@
+"""How much is measured for each BENCH_SIZE."""
+
+from dataclasses import dataclass, field
+
+LABELS = (1_000, 10_000, 100_000, 1_000_000, 3_000_000)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A synthetic data set."""
+
+    rows: int
+    labels: int
+    nnz: int
+
+    @property
+    def entries(self) -> int:
+        return self.rows * min(self.nnz, self.labels)
+
+
+@dataclass(frozen=True)
+class Size:
+    """The side-by-side comparison, and the bases from which one thing at a time grows."""
+
+    main: Shape
+    # Runs of each of macrok's configurations, and of xcolumns; the fastest counts.
+    runs: int
+    xcolumns_runs: int
+    # Rows that xcolumns predicts, some 20 microseconds each.
+    predicted_rows: int
+    bandwidth_mib: int
+    growth: Shape
+    growth_runs: int = 3
+    labels: tuple[int, ...] = LABELS
+    nnz: tuple[int, ...] = (50, 100, 200, 400)
+    k: tuple[int, ...] = (1, 5, 10, 20, 50, 100)
+    # Cases of their own, beside the growth tables.
+    cases: tuple[Shape, ...] = field(default=())
+
+
+SIZES = {
+    # For the test of this harness.
+    "tiny": Size(
+        Shape(2_000, 300, 20), 1, 1, 500, 16, Shape(500, 300, 30), 1, (300, 1_000), (30, 60), (1, 5),
+    ),
+    "S": Size(Shape(50_000, 13_330, 200), 5, 3, 20_000, 512, Shape(25_000, 13_330, 100)),
+    "M": Size(Shape(300_000, 13_330, 200), 5, 3, 50_000, 512, Shape(100_000, 13_330, 100)),
+    "full": Size(
+        Shape(1_186_239, 13_330, 200), 5, 2, 100_000, 1024, Shape(300_000, 13_330, 100),
+        # The 13,330-label case of the same rows and entries is what the 3-million-label one is compared with.
+        cases=(Shape(1_700_000, 13_330, 100), Shape(1_700_000, 3_000_000, 100)),
+    ),
+}  # fmt: skip

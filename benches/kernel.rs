@@ -1,0 +1,62 @@
+//! The pass over the rows: score, pick k, count. One thread; entries a second.
+
+#[allow(dead_code)]
+mod made;
+
+use std::cell::LazyCell;
+use std::time::Duration;
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use macrok::classifier::{Candidates, Rule, count};
+use macrok::measure::{Metric, Tensor};
+use macrok::optimize::population;
+use macrok::shard::Shard;
+use macrok::world::World;
+use made::files::{DataFile, Layout};
+
+/// Far more than the caches hold, so that a pass comes from memory as it does in a fit.
+const ENTRIES: u64 = 16 << 20;
+
+fn shard(labels: u32, nnz: u32) -> Shard {
+    let entries = if made::quick() { 10_000 } else { ENTRIES };
+    DataFile::new(entries / u64::from(nnz), labels, nnz, Layout::Contiguous).load()
+}
+
+/// What a fit asks for in its first iteration: labels weigh unevenly, unlike those of top-k.
+fn first_rule(shard: &Shard, k: usize) -> Rule {
+    let population = population(&World::alone(), shard);
+    let top = count(shard, &Rule::top_k(shard.labels()), k, Candidates::All);
+    let objective = Metric::parse("macro-f1").expect("a known metric").bind(k, 1e-9);
+    let gradient = objective.gradient(&Tensor::new(&top, &population)).expect("a finite gradient");
+    Rule::affine(&gradient.slopes, &gradient.intercepts).order_unseen(&population.positives)
+}
+
+fn kernel(criterion: &mut Criterion) {
+    let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("one thread");
+    let mut group = criterion.benchmark_group("kernel");
+    group.sample_size(10).warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(2));
+    for (labels, nnz, budgets) in [
+        (1_000, 200, [5].as_slice()),
+        (13_330, 50, &[5]),
+        (13_330, 100, &[5]),
+        (13_330, 200, &[1, 5, 20, 100]),
+        (13_330, 400, &[5]),
+        (1_000_000, 200, &[5]),
+    ] {
+        // Made when the first benchmark that was asked for needs it.
+        let shard = LazyCell::new(|| shard(labels, nnz));
+        for &k in budgets {
+            let name = format!("{labels} labels, {nnz} a row");
+            group.throughput(Throughput::Elements(ENTRIES / u64::from(nnz) * u64::from(nnz)));
+            group.bench_function(BenchmarkId::new(name, format!("k {k}")), |bencher| {
+                let rule = first_rule(&shard, k);
+                let shard = &*shard;
+                bencher.iter(|| alone.install(|| count(shard, &rule, k, Candidates::All)));
+            });
+        }
+    }
+    group.finish();
+}
+
+criterion_group!(benches, kernel);
+criterion_main!(benches);

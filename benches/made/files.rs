@@ -1,0 +1,73 @@
+//! Data files in a folder that goes away.
+
+use std::path::{Path, PathBuf};
+
+use macrok::shard::{LoadOptions, Shard, load_shard};
+use macrok::store::{Location, Overwrite, Role, write_file};
+use macrok::synth::{Generator, Made, Shape, make};
+use macrok::world::World;
+use tempfile::TempDir;
+
+/// How the datasets lie in the file.
+#[derive(Clone, Copy)]
+pub enum Layout {
+    /// In one piece, as macrok writes them.
+    Contiguous,
+    /// In gzipped chunks, as Python people often do.
+    Gzip,
+}
+
+/// A file with marginals and labels.
+pub struct DataFile {
+    path: PathBuf,
+    _folder: TempDir,
+}
+
+impl DataFile {
+    pub fn new(rows: u64, labels: u32, nnz: u32, layout: Layout) -> DataFile {
+        let shape = Shape { instances: rows, labels, features: 10, nnz, average_labels: 5.0, exponent: 1.0 };
+        let made = make(&Generator::new(shape, 0), 0..rows, |_| ());
+        let folder = tempfile::tempdir().expect("a folder for temporary files");
+        let path = folder.path().join("data.h5");
+        match layout {
+            Layout::Contiguous => write_contiguous(&path, &made, shape),
+            Layout::Gzip => write_gzip(&path, &made, shape).expect("the file can be written"),
+        }
+        DataFile { path, _folder: folder }
+    }
+
+    /// This file as `fit` loads it.
+    pub fn load(&self) -> Shard {
+        let location = |role: Role| Location { file: self.path.clone(), group: role.group().to_owned() };
+        let options = LoadOptions {
+            marginals: location(Role::Marginals),
+            labels: Some(location(Role::Labels)),
+            clamp: false,
+        };
+        load_shard(&World::alone(), &options).expect("the file was just written")
+    }
+}
+
+fn write_contiguous(path: &Path, made: &Made, shape: Shape) {
+    let matrices = [("marginals", &made.marginals), ("labels", &made.labels)]
+        .map(|(name, rows)| rows.matrix(name, shape.instances, shape.labels.into()));
+    write_file(&World::alone(), path, Overwrite::Replace, &matrices, |_| Ok(()))
+        .expect("the file can be written");
+}
+
+fn write_gzip(path: &Path, made: &Made, shape: Shape) -> hdf5::Result<()> {
+    const CHUNK: usize = 1 << 16;
+    let file = hdf5::File::create(path)?;
+    for (name, rows) in [("marginals", &made.marginals), ("labels", &made.labels)] {
+        let group = file.create_group(name)?;
+        let chunk = rows.indices.len().clamp(1, CHUNK);
+        let indptr: Vec<i64> = rows.indptr.iter().map(|&at| at as i64).collect();
+        let indices: Vec<i32> = rows.indices.iter().map(|&column| column as i32).collect();
+        group.new_dataset_builder().chunk(chunk).deflate(4).with_data(&rows.values).create("data")?;
+        group.new_dataset_builder().chunk(chunk).deflate(4).with_data(&indices).create("indices")?;
+        group.new_dataset_builder().with_data(&indptr).create("indptr")?;
+        let size = [shape.instances as i64, i64::from(shape.labels)];
+        group.new_attr::<i64>().shape(2).create("shape")?.write(&size)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,109 @@
+//! How fast threads read memory.
+
+use std::hint::black_box;
+use std::sync::Barrier;
+use std::thread;
+use std::time::Instant;
+
+/// What was measured.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Bandwidth {
+    pub threads: usize,
+    /// Bytes that all threads together read in a round.
+    pub bytes: u64,
+    pub rounds: usize,
+    /// Of the fastest round: a slower one was disturbed, a faster one cannot be.
+    pub bytes_per_second: f64,
+    /// Of the slowest round.
+    pub slowest_bytes_per_second: f64,
+}
+
+/// Reads about `bytes` of memory with `threads` threads, `rounds` times. For the speed of memory and not of
+/// caches, `bytes` should be several times the largest cache.
+///
+/// Every thread reads memory that it has touched first, as the shards of a fit are: on a machine with several
+/// memory controllers each reads from its own.
+///
+/// # Panics
+/// If there are no threads or no rounds.
+pub fn read_bandwidth(threads: usize, bytes: usize, rounds: usize) -> Bandwidth {
+    assert!(threads > 0 && rounds > 0, "at least one thread reads, at least once");
+    let words = (bytes / threads / size_of::<u64>()).next_multiple_of(STREAMS * LANES);
+    let barrier = Barrier::new(threads);
+    let times: Vec<Vec<(Instant, Instant)>> = thread::scope(|scope| {
+        let readers: Vec<_> = (0..threads).map(|_| scope.spawn(|| reader(words, rounds, &barrier))).collect();
+        readers.into_iter().map(|reader| reader.join().expect("a reader does not panic")).collect()
+    });
+    // A round lasts from the first thread's start to the last one's end.
+    let seconds = (0..rounds).map(|round| {
+        let of_round = || times.iter().map(|reader| reader[round]);
+        let start = of_round().map(|(start, _)| start).min();
+        let end = of_round().map(|(_, end)| end).max();
+        start.zip(end).map_or(f64::NAN, |(start, end)| (end - start).as_secs_f64())
+    });
+    let (fastest, slowest) =
+        seconds.fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), s| (low.min(s), high.max(s)));
+    let bytes = (words * threads * size_of::<u64>()) as u64;
+    Bandwidth {
+        threads,
+        bytes,
+        rounds,
+        bytes_per_second: bytes as f64 / fastest,
+        slowest_bytes_per_second: bytes as f64 / slowest,
+    }
+}
+
+/// One thread: its own memory, then when each round began and ended.
+fn reader(words: usize, rounds: usize, barrier: &Barrier) -> Vec<(Instant, Instant)> {
+    // Not zeros: those come as one shared page that no write has touched.
+    let memory = vec![1u64; words];
+    let round = |_| {
+        barrier.wait();
+        let start = Instant::now();
+        black_box(sum(black_box(&memory)));
+        (start, Instant::now())
+    };
+    (0..rounds).map(round).collect()
+}
+
+/// Places of its memory that a thread reads from in turn. The hardware fetches ahead for each of them: four
+/// were a third faster than one on the machine this was tried on, and eight no faster than four.
+const STREAMS: usize = 4;
+/// Sums kept apart, a cache line of them, so that additions do not wait for each other.
+const LANES: usize = 8;
+
+fn sum(words: &[u64]) -> u64 {
+    let length = words.len() / STREAMS;
+    let streams: [&[u64]; STREAMS] = std::array::from_fn(|stream| &words[stream * length..][..length]);
+    let mut sums = [0u64; LANES];
+    for line in 0..length / LANES {
+        for stream in streams {
+            for (sum, word) in sums.iter_mut().zip(&stream[line * LANES..][..LANES]) {
+                *sum = sum.wrapping_add(*word);
+            }
+        }
+    }
+    sums.iter().fold(0, |total, sum| total.wrapping_add(*sum))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_is_read() {
+        for words in [0, 1, 7].map(|lines| lines * STREAMS * LANES) {
+            let values: Vec<u64> = (1..=words as u64).collect();
+            assert_eq!(sum(&values), (words * (words + 1) / 2) as u64);
+        }
+    }
+
+    #[test]
+    fn says_what_was_read_and_how_fast() {
+        let found = read_bandwidth(3, 1_000_000, 2);
+        assert_eq!((found.threads, found.rounds), (3, 2));
+        assert!((1_000_000 - 3 * 8..1_001_000).contains(&found.bytes), "{found:?}");
+        assert!(found.bytes_per_second >= found.slowest_bytes_per_second, "{found:?}");
+        assert!(found.slowest_bytes_per_second > 0.0 && found.bytes_per_second.is_finite(), "{found:?}");
+    }
+}
