@@ -2,8 +2,9 @@
 
 use super::madow::Inclusion;
 use super::pass::Draw;
+use super::prepared::Prepared;
 use super::rule::{Candidates, Rule};
-use super::select::{Pick, Prepared, Selector};
+use super::select::{Pick, Selector};
 use crate::random::{self, Purpose};
 use crate::shard::{Marginals, Row};
 

@@ -6,6 +6,7 @@ mod kernel;
 mod madow;
 mod mixture;
 mod pass;
+mod prepared;
 mod rule;
 mod select;
 mod threshold;
@@ -15,8 +16,9 @@ pub use kernel::Kernel;
 pub use madow::Inclusion;
 pub use mixture::{Mixture, Sampling};
 pub use pass::{Draw, add_counts, count, count_positives, fold_draws, predict};
+pub use prepared::Prepared;
 pub use rule::{Candidates, Rule};
-pub use select::{Pick, Prepared, Selector};
+pub use select::{Pick, Selector};
 
 #[cfg(test)]
 mod tests;

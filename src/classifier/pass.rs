@@ -5,8 +5,9 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::mixture::{Drawer, Mixture, Sampling, Space};
+use super::prepared::Prepared;
 use super::rule::{Candidates, Rule};
-use super::select::{Chosen, Pick, Prepared, Selector};
+use super::select::{Chosen, Pick, Selector};
 use crate::measure::Counts;
 use crate::memory::Zeroed;
 use crate::shard::{FixedPoint, Marginals, Shard, Targets};
@@ -65,9 +66,7 @@ impl<'s> Counter<'s> {
             if let Targets::Labels(labels) = &self.shard.targets {
                 read_ahead(labels, batch.clone());
             }
-            for local in batch.clone() {
-                self.selector.choose(rule, marginals.row(local), &mut self.chosen);
-            }
+            self.selector.choose(rule, marginals, batch.clone(), &mut self.chosen);
             if let Some(names) = marginals.names() {
                 self.chosen.iter_mut().for_each(|chosen| chosen.column = names[chosen.column as usize]);
             }
@@ -113,10 +112,8 @@ fn read_ahead(labels: &Csr, rows: Range<usize>) {
 
 /// The labels of a row, to look for others among them.
 struct Truth<'l> {
-    /// The first of them, and as many of whatever follows.
+    /// The first of them, and what is no label where there are fewer.
     first: [u32; FIRST],
-    /// How many of those count.
-    length: u32,
     /// The others, ascending.
     rest: &'l [u32],
 }
@@ -124,25 +121,30 @@ struct Truth<'l> {
 /// Labels that are looked at whether they are there or not: how many there are cannot be predicted.
 const FIRST: usize = 8;
 
+/// No data set has that many (see `MatrixFile`).
+const NO_LABEL: u32 = u32::MAX;
+
 impl<'l> Truth<'l> {
     #[inline]
     fn of(labels: &'l Csr, local: usize) -> Truth<'l> {
         let (indptr, indices) = (labels.indptr(), labels.indices());
         let (start, end) = (indptr.raw_storage()[local], indptr.raw_storage()[local + 1]);
-        let first = match indices[start..].first_chunk() {
+        // Whatever follows is read too, where something does, and then blotted out.
+        let mut first = match indices[start..].first_chunk() {
             Some(first) => *first,
-            None => std::array::from_fn(|at| indices.get(start + at).copied().unwrap_or_default()),
+            None => std::array::from_fn(|at| indices.get(start + at).copied().unwrap_or(NO_LABEL)),
         };
-        Truth { first, length: (end - start) as u32, rest: &indices[(start + FIRST).min(end)..end] }
+        for (at, label) in (start..).zip(&mut first) {
+            *label = if at < end { *label } else { NO_LABEL };
+        }
+        Truth { first, rest: &indices[(start + FIRST).min(end)..end] }
     }
 
     #[inline]
     fn contains(&self, label: u32) -> bool {
-        let mut found = false;
-        for (at, &other) in (0..).zip(&self.first) {
-            found |= (other == label) & (at < self.length);
-        }
-        found || (!self.rest.is_empty() && self.rest.binary_search(&label).is_ok())
+        let found = self.first.iter().fold(false, |found, &other| found | (other == label));
+        // Whether it was found cannot be predicted, so nothing must depend on it.
+        if self.rest.is_empty() { found } else { found | self.rest.binary_search(&label).is_ok() }
     }
 }
 

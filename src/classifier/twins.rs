@@ -2,7 +2,8 @@
 //! be hard: ties, near ties, coefficients at the ends of f32, rows of every length around a vector's.
 
 use super::kernel::Kernel;
-use super::select::{Chosen, Pick, Prepared, Selector};
+use super::prepared::Prepared;
+use super::select::{Chosen, Pick, Selector};
 use super::threshold::{from_step, step};
 use super::{Candidates, Rule};
 use crate::random::{Purpose, Sequence};
@@ -115,13 +116,14 @@ fn picks(kernel: Kernel, case: &Case, k: usize, candidates: Candidates) -> Vec<V
     let Case { rule, marginals } = case;
     let prepared = Prepared::with(kernel, rule, k, candidates, marginals);
     let (mut ranking, mut choosing) = (Selector::default(), Selector::default());
+    // What is chosen for counting must be what is ranked for prediction.
     let mut chosen: Vec<Chosen> = Vec::new();
-    (0..marginals.rows())
-        .map(|local| {
+    choosing.choose(&prepared, marginals, 0..marginals.rows(), &mut chosen);
+    chosen
+        .chunks(k)
+        .enumerate()
+        .map(|(local, chosen)| {
             let ranked = ranking.select(&prepared, marginals.row(local)).to_vec();
-            // What is chosen for counting must be what is ranked for prediction.
-            chosen.clear();
-            choosing.choose(&prepared, marginals.row(local), &mut chosen);
             let name = |column: u32| marginals.names().map_or(column, |names| names[column as usize]);
             let mut labels: Vec<(u32, u32)> =
                 chosen.iter().map(|chosen| (name(chosen.column), chosen.marginal.to_bits())).collect();

@@ -2,7 +2,7 @@
 
 use super::blocks::Blocks;
 use super::order::Order;
-use crate::memory::Zeroed;
+use super::pack::renumber;
 use crate::store::Csr;
 
 /// How a column is stored.
@@ -48,8 +48,8 @@ pub const PADDING: usize = 16;
 
 /// Columns are narrow where the number of labels allows: a quarter of the bytes a pass reads.
 pub enum Columns {
-    Narrow(Zeroed<u16>),
-    Wide(Zeroed<u32>),
+    Narrow(Vec<u16>),
+    Wide(Vec<u32>),
 }
 
 impl Columns {
@@ -59,9 +59,9 @@ impl Columns {
     /// Zeroed space for `entries` columns below `labels`, and the padding.
     pub(super) fn new(labels: usize, entries: usize) -> Columns {
         if labels <= Columns::NARROW {
-            Columns::Narrow(Zeroed::new(entries + PADDING))
+            Columns::Narrow(vec![0; entries + PADDING])
         } else {
-            Columns::Wide(Zeroed::new(entries + PADDING))
+            Columns::Wide(vec![0; entries + PADDING])
         }
     }
 
@@ -76,7 +76,7 @@ pub struct Marginals {
     labels: usize,
     starts: Vec<u64>,
     columns: Columns,
-    values: Zeroed<f32>,
+    values: Vec<f32>,
     order: Option<Order>,
     blocks: Blocks,
     longest_row: usize,
@@ -144,7 +144,7 @@ impl Marginals {
         labels: usize,
         starts: Vec<u64>,
         columns: Columns,
-        values: Zeroed<f32>,
+        values: Vec<f32>,
         order: Option<Order>,
         blocks: Blocks,
     ) -> Marginals {
@@ -213,17 +213,14 @@ impl From<&Csr> for Marginals {
         let starts: Vec<u64> = matrix.indptr().raw_storage().iter().map(|&at| at as u64).collect();
         let (labels, indices) = (matrix.cols(), matrix.indices());
         let mut columns = Columns::new(labels, indices.len());
-        let mut order = None;
+        let order = (labels >= Order::WORTHWHILE).then(|| Order::by_frequency(labels, indices));
+        let (order, columns_of) = order.unzip();
         match &mut columns {
-            Columns::Narrow(columns) => columns.iter_mut().zip(indices).for_each(|(c, &i)| *c = i as u16),
-            Columns::Wide(columns) => {
-                let (by_frequency, columns_of) = Order::by_frequency(labels, indices);
-                columns.iter_mut().zip(indices).for_each(|(c, &i)| *c = columns_of[i as usize]);
-                order = Some(by_frequency);
-            }
+            Columns::Narrow(columns) => renumber(columns, indices, columns_of.as_deref()),
+            Columns::Wide(columns) => renumber(columns, indices, columns_of.as_deref()),
         }
-        let mut values = Zeroed::new(indices.len() + PADDING);
-        values[..indices.len()].copy_from_slice(matrix.data());
+        let mut values = matrix.data().to_vec();
+        values.extend([0.0; PADDING]);
         let blocks = Blocks::new(&starts);
         Marginals::new(labels, starts, columns, values, order, blocks)
     }

@@ -12,6 +12,9 @@ pub struct Order {
 }
 
 impl Order {
+    /// With fewer labels the coefficients of all of them stay in the cache of a core anyway.
+    pub const WORTHWHILE: usize = 1 << 15;
+
     /// Most frequent first, as far as `sample`, some labels of some entries, can tell. Also returns the
     /// column of every label.
     pub fn by_frequency(labels: usize, sample: &[u32]) -> (Order, Vec<u32>) {

@@ -2,9 +2,8 @@
 //! it will read it again.
 
 use super::blocks::Blocks;
-use super::marginals::{Columns, Marginals, PADDING};
+use super::marginals::{Column, Columns, Marginals, PADDING};
 use super::order::Order;
-use crate::memory::Zeroed;
 use crate::store::{Content, MatrixFile, RowStarts, Slab, StoreError};
 
 /// Blocks whose labels are looked at to find the frequent ones: a million entries or two.
@@ -19,14 +18,14 @@ pub(super) fn pack(
     let labels = matrix.shape().1 as usize;
     let entries = starts.entries() as usize;
     let blocks = Blocks::new(starts.starts());
-    // With few labels all coefficients stay in the cache anyway.
-    let order = (labels > Columns::NARROW).then(|| {
+    let order = (labels >= Order::WORTHWHILE).then(|| {
         let sample = sample(matrix, &starts, content, &blocks);
         Order::by_frequency(labels, &sample)
     });
-    let (order, columns_of) = order.map_or((None, Vec::new()), |(order, columns)| (Some(order), columns));
+    let (order, columns_of) = order.unzip();
     let mut columns = Columns::new(labels, entries);
-    let mut values = Zeroed::new(entries + PADDING);
+    // Zeros that cost nothing: each page is the thread's that first writes to it.
+    let mut values = vec![0.0; entries + PADDING];
     let read = |put: &(dyn Fn(usize, &Slab) + Sync)| {
         let failures = blocks.fold(
             || (Slab::default(), None),
@@ -48,29 +47,38 @@ pub(super) fn pack(
     };
     let end = |row: usize| starts.starts()[row] as usize;
     let value_pieces = blocks.pieces(&mut values, end);
+    let fill = |block: usize, slab: &Slab| {
+        value_pieces.with(block, |values| values.copy_from_slice(&slab.values));
+    };
     match &mut columns {
         Columns::Narrow(columns) => {
             let pieces = blocks.pieces(columns, end);
             read(&|block, slab| {
-                value_pieces.with(block, |values| values.copy_from_slice(&slab.values));
-                pieces.with(block, |piece| {
-                    piece.iter_mut().zip(&slab.columns).for_each(|(column, &label)| *column = label as u16);
-                });
+                fill(block, slab);
+                pieces.with(block, |piece| renumber(piece, &slab.columns, columns_of.as_deref()));
             })?;
         }
         Columns::Wide(columns) => {
             let pieces = blocks.pieces(columns, end);
             read(&|block, slab| {
-                value_pieces.with(block, |values| values.copy_from_slice(&slab.values));
-                pieces.with(block, |piece| {
-                    let labels = piece.iter_mut().zip(&slab.columns);
-                    labels.for_each(|(column, &label)| *column = columns_of[label as usize]);
-                });
+                fill(block, slab);
+                pieces.with(block, |piece| renumber(piece, &slab.columns, columns_of.as_deref()));
             })?;
         }
     }
     drop(value_pieces);
     Ok(Marginals::new(labels, starts.into_starts(), columns, values, order, blocks))
+}
+
+/// Writes the column of each label.
+pub(super) fn renumber<C: Column>(columns: &mut [C], labels: &[u32], columns_of: Option<&[u32]>) {
+    let pairs = columns.iter_mut().zip(labels);
+    match columns_of {
+        None => pairs.for_each(|(column, &label)| *column = C::at(label as usize)),
+        Some(columns_of) => {
+            pairs.for_each(|(column, &label)| *column = C::at(columns_of[label as usize] as usize));
+        }
+    }
 }
 
 /// Labels of some entries from all over the rows. What cannot be read is left for the real reading to

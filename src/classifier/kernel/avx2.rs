@@ -54,6 +54,7 @@ impl Avx2 {
 /// rounded up to a multiple of 16.
 #[target_feature(enable = "avx2,fma,popcnt")]
 unsafe fn score<C: Column>(table: &Table, row: Entries<'_, C>, k: usize, scores: &mut [f32]) -> f32 {
+    let words: &[u64] = &table.words;
     let (columns, values) = row.padded();
     let (columns, values, out) = (columns.as_ptr(), values.as_ptr(), scores.as_mut_ptr());
     let nothing = _mm256_set1_ps(f32::NEG_INFINITY);
@@ -67,10 +68,10 @@ unsafe fn score<C: Column>(table: &Table, row: Entries<'_, C>, k: usize, scores:
     unsafe {
         while at < whole {
             if far {
-                bring(table, columns.add(at + AHEAD));
+                bring(words, columns.add(at + AHEAD));
             }
-            let first = eight(table, columns.add(at), values.add(at));
-            let second = eight(table, columns.add(at + 8), values.add(at + 8));
+            let first = eight(words, columns.add(at), values.add(at));
+            let second = eight(words, columns.add(at + 8), values.add(at + 8));
             _mm256_storeu_ps(out.add(at), first);
             _mm256_storeu_ps(out.add(at + 8), second);
             low = _mm256_max_ps(low, first);
@@ -81,11 +82,14 @@ unsafe fn score<C: Column>(table: &Table, row: Entries<'_, C>, k: usize, scores:
             let left = _mm256_set1_epi32((row.len() - at) as i32);
             let lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
             let inside = _mm256_castsi256_ps(_mm256_cmpgt_epi32(left, lanes));
-            let first = eight(table, columns.add(at), values.add(at));
+            let first = eight(words, columns.add(at), values.add(at));
             let first = _mm256_blendv_ps(nothing, first, inside);
             let beyond = _mm256_sub_epi32(left, _mm256_set1_epi32(8));
             let inside = _mm256_castsi256_ps(_mm256_cmpgt_epi32(beyond, lanes));
-            let second = eight(table, columns.add(at + 8), values.add(at + 8));
+            let second = match row.len() - at {
+                ..=8 => nothing,
+                _ => eight(words, columns.add(at + 8), values.add(at + 8)),
+            };
             let second = _mm256_blendv_ps(nothing, second, inside);
             _mm256_storeu_ps(out.add(at), first);
             _mm256_storeu_ps(out.add(at + 8), second);
@@ -104,12 +108,12 @@ const AHEAD: usize = 96;
 /// # Safety
 /// Sixteen columns can be read.
 #[inline(always)]
-unsafe fn bring<C: Column>(table: &Table, columns: *const C) {
+unsafe fn bring<C: Column>(words: &[u64], columns: *const C) {
     for lane in 0..LANES {
         // SAFETY: promised by the caller; asking for an address does no harm wherever it points.
         unsafe {
             let column = (*columns.add(lane)).index();
-            _mm_prefetch::<_MM_HINT_T0>(table.words.as_ptr().wrapping_add(column).cast());
+            _mm_prefetch::<_MM_HINT_T0>(words.as_ptr().wrapping_add(column).cast());
         }
     }
 }
@@ -149,8 +153,8 @@ fn largest(k: usize, low: __m256, high: __m256) -> f32 {
 /// The processor has the instructions; eight columns and eight values can be read.
 #[target_feature(enable = "avx2,fma,popcnt")]
 #[inline]
-unsafe fn eight<C: Column>(table: &Table, columns: *const C, values: *const f32) -> __m256 {
-    let words = table.words.as_ptr();
+unsafe fn eight<C: Column>(words: &[u64], columns: *const C, values: *const f32) -> __m256 {
+    let (words, size) = (words.as_ptr(), words.len());
     // SAFETY: columns of 16 bits are below the least size of a table; wider ones are checked first.
     unsafe {
         let at = if size_of::<C>() == 2 {
@@ -160,7 +164,7 @@ unsafe fn eight<C: Column>(table: &Table, columns: *const C, values: *const f32)
             std::array::from_fn(|lane| words.add(part(lane).into()))
         } else {
             let wide = _mm256_loadu_si256(columns.cast());
-            let last = _mm256_set1_epi32((table.words.len() - 1) as u32 as i32);
+            let last = _mm256_set1_epi32((size - 1) as u32 as i32);
             let allowed = _mm256_cmpeq_epi32(_mm256_min_epu32(wide, last), wide);
             assert!(_mm256_movemask_epi8(allowed) == -1, "every column has a pair");
             let columns = columns.cast::<u32>();

@@ -49,6 +49,7 @@ impl Avx512 {
 /// rounded up to a multiple of 16.
 #[target_feature(enable = "avx512f,popcnt")]
 unsafe fn score<C: Column>(table: &Table, row: Entries<'_, C>, k: usize, scores: &mut [f32]) -> f32 {
+    let words: &[u64] = &table.words;
     let (columns, values) = row.padded();
     let (columns, values, out) = (columns.as_ptr(), values.as_ptr(), scores.as_mut_ptr());
     let nothing = _mm512_set1_ps(f32::NEG_INFINITY);
@@ -58,7 +59,7 @@ unsafe fn score<C: Column>(table: &Table, row: Entries<'_, C>, k: usize, scores:
     unsafe {
         while at < row.len() {
             let inside = u16::MAX >> (LANES - (row.len() - at).min(LANES));
-            let scores = _mm512_mask_mov_ps(nothing, inside, sixteen(table, columns.add(at), values.add(at)));
+            let scores = _mm512_mask_mov_ps(nothing, inside, sixteen(words, columns.add(at), values.add(at)));
             _mm512_storeu_ps(out.add(at), scores);
             maxima = _mm512_max_ps(maxima, scores);
             at += LANES;
@@ -91,8 +92,8 @@ fn largest(k: usize, numbers: __m512) -> f32 {
 /// The processor has the instructions; sixteen columns and sixteen values can be read.
 #[target_feature(enable = "avx512f,popcnt")]
 #[inline]
-unsafe fn sixteen<C: Column>(table: &Table, columns: *const C, values: *const f32) -> __m512 {
-    let words = table.words.as_ptr().cast::<i64>();
+unsafe fn sixteen<C: Column>(words: &[u64], columns: *const C, values: *const f32) -> __m512 {
+    let (words, size) = (words.as_ptr().cast::<i64>(), words.len());
     // SAFETY: columns of 16 bits are below the least size of a table; wider ones are checked first. A table
     // has at most 2^31 words, because a gather takes its indices as signed.
     unsafe {
@@ -100,7 +101,7 @@ unsafe fn sixteen<C: Column>(table: &Table, columns: *const C, values: *const f3
             _mm512_cvtepu16_epi32(_mm256_loadu_si256(columns.cast()))
         } else {
             let wide = _mm512_loadu_si512(columns.cast());
-            let last = _mm512_set1_epi32((table.words.len() - 1).min(i32::MAX as usize) as i32);
+            let last = _mm512_set1_epi32((size - 1).min(i32::MAX as usize) as i32);
             assert!(_mm512_cmple_epu32_mask(wide, last) == u16::MAX, "every column has a pair");
             wide
         };

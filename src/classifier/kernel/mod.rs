@@ -68,26 +68,34 @@ impl Table {
 /// Space for the scores of a row and the positions of the best, reused from row to row.
 #[derive(Default)]
 pub struct Space {
-    /// Single scores; those of padding are minus infinity.
+    /// Single scores from `first` on; those of padding are minus infinity.
     scores: Vec<f32>,
+    /// Where a cache line begins, so that no vector lies in two.
+    first: usize,
     positions: Vec<u32>,
     found: usize,
 }
 
 impl Space {
     /// Makes room for rows of up to `length` entries.
+    #[inline]
     fn reserve(&mut self, length: usize) {
-        let needed = length + 2 * PADDING;
-        if self.scores.len() < needed {
-            self.scores.resize(needed, f32::NEG_INFINITY);
-            self.positions.resize(needed, 0);
+        if self.positions.len() < length + 2 * PADDING {
+            self.grow(length + 2 * PADDING);
         }
+    }
+
+    #[cold]
+    fn grow(&mut self, needed: usize) {
+        self.scores = vec![f32::NEG_INFINITY; needed + PADDING];
+        self.first = self.scores.as_ptr().align_offset(size_of::<[f32; PADDING]>()).min(PADDING);
+        self.positions.resize(needed, 0);
     }
 
     /// The single score of the entry at `position` of the row that was scored last.
     #[inline]
     pub fn score(&self, position: u32) -> f32 {
-        self.scores[position as usize]
+        self.scores[self.first + position as usize]
     }
 
     /// What [`Kernel::find`] found, ascending.
@@ -144,12 +152,13 @@ impl Kernel {
     #[inline]
     pub fn score<C: Column>(self, table: &Table, row: Entries<'_, C>, k: usize, space: &mut Space) -> f32 {
         space.reserve(row.len());
+        let scores = &mut space.scores[space.first..];
         match self {
-            Kernel::Scalar => scalar::score(table, row, k, &mut space.scores),
+            Kernel::Scalar => scalar::score(table, row, k, scores),
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2(kernel) => kernel.score(table, row, k, &mut space.scores),
+            Kernel::Avx2(kernel) => kernel.score(table, row, k, scores),
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512(kernel) => kernel.score(table, row, k, &mut space.scores),
+            Kernel::Avx512(kernel) => kernel.score(table, row, k, scores),
         }
     }
 
@@ -157,7 +166,7 @@ impl Kernel {
     /// minus infinity only.
     #[inline]
     pub fn count(self, space: &Space, length: usize, thresholds: [f32; PROBES]) -> [usize; PROBES] {
-        let scores = &space.scores[..length.next_multiple_of(PADDING)];
+        let scores = &space.scores[space.first..][..length.next_multiple_of(PADDING)];
         match self {
             Kernel::Scalar => scalar::count(scores, thresholds),
             #[cfg(target_arch = "x86_64")]
@@ -171,8 +180,8 @@ impl Kernel {
     /// [`Space::positions`] has them.
     #[inline]
     pub fn find(self, space: &mut Space, length: usize, threshold: f32) {
-        let Space { scores, positions, .. } = space;
-        let scores = &scores[..length.next_multiple_of(PADDING)];
+        let Space { scores, first, positions, .. } = space;
+        let scores = &scores[*first..][..length.next_multiple_of(PADDING)];
         let mut found = match self {
             Kernel::Scalar => scalar::find(scores, threshold, positions),
             #[cfg(target_arch = "x86_64")]
