@@ -6,7 +6,7 @@
 use macrok::classifier::{Candidates, Rule, count};
 use macrok::measure::Metric;
 use macrok::optimize::{Fit, Initial, Options, StepRule, best_step, frank_wolfe, population};
-use macrok::shard::{FixedPoint, Shard, Targets};
+use macrok::shard::{FixedPoint, Marginals, Shard, Targets, Truth};
 use macrok::store::Csr;
 use macrok::synth::{Generator, Shape, make};
 use macrok::world::World;
@@ -18,13 +18,9 @@ fn shard(rows: u64) -> Shard {
     let matrix = |rows: macrok::synth::Rows| {
         Csr::new((rows.indptr.len() - 1, 60), rows.indptr, rows.indices, rows.values)
     };
-    let labels = matrix(made.labels);
-    Shard {
-        rows: 0..rows,
-        total_rows: rows,
-        marginals: (&matrix(made.marginals)).into(),
-        targets: Targets::Labels(labels),
-    }
+    let marginals = Marginals::from(&matrix(made.marginals));
+    let targets = Targets::Labels(Truth::new(matrix(made.labels), &marginals));
+    Shard { rows: 0..rows, total_rows: rows, marginals, targets }
 }
 
 fn fit(shard: &Shard, metric: &str) -> Fit {
@@ -48,12 +44,9 @@ fn fit(shard: &Shard, metric: &str) -> Fit {
 fn counts_go_on_beyond_what_f32_can_hold() {
     let rows = (1usize << 24) + 5;
     let matrix = |values| Csr::new((rows, 2), (0..=rows).collect(), vec![1; rows], values);
-    let shard = Shard {
-        rows: 0..rows as u64,
-        total_rows: rows as u64,
-        marginals: (&matrix(vec![0.5; rows])).into(),
-        targets: Targets::Labels(matrix(vec![1.0; rows])),
-    };
+    let marginals = Marginals::from(&matrix(vec![0.5; rows]));
+    let targets = Targets::Labels(Truth::new(matrix(vec![1.0; rows]), &marginals));
+    let shard = Shard { rows: 0..rows as u64, total_rows: rows as u64, marginals, targets };
     let counts = count(&shard, &Rule::top_k(2), 1, Candidates::All);
     assert_eq!(counts.predicted, [0, rows as u64]);
     assert_eq!(counts.true_positives, [0, rows as u64]);

@@ -2,6 +2,7 @@
 //! nor HDF5.
 
 mod baseline;
+mod counter;
 mod kernel;
 mod madow;
 mod mixture;

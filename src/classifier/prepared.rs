@@ -61,9 +61,9 @@ impl<'m> Prepared<'m> {
         f64::from(slope) * f64::from(marginal) + f64::from(intercept)
     }
 
-    pub(super) fn rival(&self, column: u32, marginal: f32) -> Rival {
+    pub(super) fn rival(&self, column: u32, marginal: f32, position: u32) -> Rival {
         let label = self.names.map_or(column, |names| names[column as usize]);
-        Rival { score: self.score(column, marginal), label, column, marginal }
+        Rival { score: self.score(column, marginal), label, column, position, marginal }
     }
 
     /// Whether a label that the row does not store could be among its best k.
@@ -108,6 +108,8 @@ pub(super) struct Rival {
     pub score: f64,
     pub label: u32,
     pub column: u32,
+    /// Its place among the entries of the row, if it has one.
+    pub position: u32,
     pub marginal: f32,
 }
 

@@ -26,8 +26,12 @@ pub struct Pick {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chosen {
     pub column: u32,
-    pub marginal: f32,
+    /// Its place among the entries of the row, or [`UNSTORED`].
+    pub position: u32,
 }
+
+/// The position of a label that the row does not store.
+pub(super) const UNSTORED: u32 = u32::MAX;
 
 /// What single precision found.
 pub(super) enum Found {
@@ -85,14 +89,15 @@ impl Selector {
         if rule.unstored_compete(&found) {
             self.order(rule, row);
             self.add_unstored(rule, row);
-            let plain = |rival: &Rival| Chosen { column: rival.column, marginal: rival.marginal };
+            let plain = |rival: &Rival| Chosen { column: rival.column, position: rival.position };
             chosen.extend(self.rivals.iter().map(plain));
         } else {
-            let (columns, values) = (row.columns(), row.values());
-            chosen.extend(self.positions.iter().map(|&at| Chosen {
-                column: columns[at as usize].index() as u32,
-                marginal: values[at as usize],
-            }));
+            let columns = row.columns();
+            chosen.extend(
+                self.positions
+                    .iter()
+                    .map(|&position| Chosen { column: columns[position as usize].index() as u32, position }),
+            );
         }
     }
 
@@ -109,7 +114,7 @@ impl Selector {
         self.rivals.clear();
         self.rivals.extend(self.positions.iter().map(|&at| {
             let (column, marginal) = (row.columns()[at as usize].index() as u32, row.values()[at as usize]);
-            rule.rival(column, marginal)
+            rule.rival(column, marginal, at)
         }));
         self.rivals.sort_unstable_by(Rival::order);
     }
@@ -117,7 +122,7 @@ impl Selector {
     /// Lets labels with marginal 0 compete, best intercept first, until none can win.
     fn add_unstored<C: Column>(&mut self, rule: &Prepared<'_>, row: Entries<'_, C>) {
         for &column in &rule.by_intercept {
-            let rival = rule.rival(column, 0.0);
+            let rival = rule.rival(column, 0.0, UNSTORED);
             let full = self.rivals.len() == rule.k;
             let stop = match rule.candidates {
                 Candidates::All => full && rival.order(&self.rivals[rule.k - 1]) == Ordering::Greater,

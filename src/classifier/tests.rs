@@ -9,7 +9,7 @@ use proptest::strategy::Strategy as Generate;
 use super::Strategy;
 use super::mixture::WHOLE;
 use super::*;
-use crate::shard::{FixedPoint, Marginals, Shard, Targets};
+use crate::shard::{FixedPoint, Marginals, Shard, Targets, Truth};
 use crate::store::Csr;
 
 /// Rows of stored marginals: columns ascending, each with its value.
@@ -405,7 +405,7 @@ fn counts_are_those_of_the_definition() {
         marginals: marginals(6, &rows),
         targets,
     };
-    let labelled = shard(Targets::Labels(csr(6, &truth)));
+    let labelled = shard(Targets::Labels(Truth::new(csr(6, &truth), &marginals(6, &rows))));
     let counts = count(&labelled, &rule, 3, Candidates::All);
     assert_eq!((counts.predicted.clone(), counts.true_positives), (predicted.clone(), hits));
     assert_eq!(count_positives(&labelled).iter().sum::<u64>(), MANY as u64);

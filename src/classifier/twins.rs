@@ -3,7 +3,7 @@
 
 use super::kernel::Kernel;
 use super::prepared::Prepared;
-use super::select::{Chosen, Pick, Selector};
+use super::select::{Chosen, Pick, Selector, UNSTORED};
 use super::threshold::{from_step, step};
 use super::{Candidates, Rule};
 use crate::random::{Purpose, Sequence};
@@ -125,8 +125,13 @@ fn picks(kernel: Kernel, case: &Case, k: usize, candidates: Candidates) -> Vec<V
         .map(|(local, chosen)| {
             let ranked = ranking.select(&prepared, marginals.row(local)).to_vec();
             let name = |column: u32| marginals.names().map_or(column, |names| names[column as usize]);
+            let stored: Vec<(u32, f32)> = marginals.labelled(local).collect();
+            let marginal = |chosen: &Chosen| match chosen.position {
+                UNSTORED => 0.0f32,
+                position => stored[position as usize].1,
+            };
             let mut labels: Vec<(u32, u32)> =
-                chosen.iter().map(|chosen| (name(chosen.column), chosen.marginal.to_bits())).collect();
+                chosen.iter().map(|chosen| (name(chosen.column), marginal(chosen).to_bits())).collect();
             let mut wanted: Vec<(u32, u32)> =
                 ranked.iter().map(|pick| (pick.label, pick.marginal.to_bits())).collect();
             labels.sort_unstable();

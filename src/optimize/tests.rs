@@ -1,7 +1,7 @@
 use super::*;
 use crate::classifier::Candidates;
 use crate::measure::Metric;
-use crate::shard::{Shard, Targets};
+use crate::shard::{Marginals, Shard, Targets, Truth};
 use crate::store::Csr;
 use crate::synth::{Generator, Rows, Shape, make};
 use crate::world::World;
@@ -12,8 +12,9 @@ fn shard() -> Shard {
     let made = make(&Generator::new(shape, 0), 0..rows, |_| ());
     let matrix =
         |part: Rows| Csr::new((rows as usize, labels as usize), part.indptr, part.indices, part.values);
-    let targets = Targets::Labels(matrix(made.labels));
-    Shard { rows: 0..rows, total_rows: rows, marginals: (&matrix(made.marginals)).into(), targets }
+    let marginals = Marginals::from(&matrix(made.marginals));
+    let targets = Targets::Labels(Truth::new(matrix(made.labels), &marginals));
+    Shard { rows: 0..rows, total_rows: rows, marginals, targets }
 }
 
 const DEFAULTS: Options = Options {

@@ -2,7 +2,7 @@
 
 use super::marginals::Columns;
 use super::pack::pack;
-use super::{FixedPoint, Shard, Targets};
+use super::{FixedPoint, Shard, Targets, Truth};
 use crate::error::{Result, usage};
 use crate::memory::{Fits, check_room};
 use crate::store::{Content, Csr, Hdf5File, Location, MatrixFile, RowStarts, StoreError};
@@ -63,14 +63,19 @@ pub fn load_planned(
         None => None,
     };
     announce(&plan(world, &marginals, &starts, label_starts.as_ref())?)?;
-    let content = Content::Probabilities { clamp: options.clamp };
-    let loaded = world.agree(pack(&marginals, starts, content).map_err(Into::into))?;
-    let total_rows = marginals.shape().0;
-    let targets = match (labels, label_starts) {
+    let truth = match (labels, label_starts) {
         (Some(labels), Some(starts)) => {
-            Targets::Labels(world.agree(labels.read(&starts, Content::Labels).map_err(Into::into))?)
+            Some(world.agree(labels.read(&starts, Content::Labels).map_err(Into::into))?)
         }
-        _ => Targets::Expected(FixedPoint::for_terms(total_rows)),
+        _ => None,
+    };
+    let content = Content::Probabilities { clamp: options.clamp };
+    let packed = pack(&marginals, starts, content, truth.as_ref());
+    let (loaded, hits) = world.agree(packed.map_err(Into::into))?;
+    let total_rows = marginals.shape().0;
+    let targets = match truth {
+        Some(labels) => Targets::Labels(Truth::from_parts(labels, hits)),
+        None => Targets::Expected(FixedPoint::for_terms(total_rows)),
     };
     Ok(Shard { rows, total_rows, marginals: loaded, targets })
 }
@@ -95,11 +100,9 @@ fn plan(
         Ok(())
     })?;
     let label_entries = label_starts.map_or(0, RowStarts::entries);
-    let pass = entries * (width + 4)
-        + local_rows * 8
-        + label_starts.map_or(0, |_| label_entries * 4 + local_rows * 8);
-    // Labels are held with their values, which no pass reads.
-    let held = pass + label_entries * 4;
+    let hits = label_starts.map_or(0, |_| entries / 8);
+    let pass = entries * (width + 4) + local_rows * 8 + hits;
+    let held = pass + label_starts.map_or(0, |_| label_entries * 8 + local_rows * 8);
     let totals: Vec<u64> = [entries, pass].map(|part| world.gather_to_all(part).iter().sum()).into();
     let memory = check_room(world, held + working_memory(labels, label_starts.is_none()))?;
     Ok(Plan { rows, labels, entries: totals[0], bytes_per_pass: totals[1], memory })

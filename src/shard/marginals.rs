@@ -164,6 +164,12 @@ impl Marginals {
         self.starts[self.rows()] as usize
     }
 
+    /// The number of a row's first entry; with the number of rows, of all entries.
+    #[inline]
+    pub fn start(&self, local: usize) -> usize {
+        self.starts[local] as usize
+    }
+
     /// The largest number of entries of a row.
     pub fn longest_row(&self) -> usize {
         self.longest_row
@@ -176,6 +182,11 @@ impl Marginals {
     /// The label of every column; none when it is the column itself.
     pub fn names(&self) -> Option<&[u32]> {
         self.order.as_ref().map(Order::names)
+    }
+
+    /// The column of every label; none when it is the label itself.
+    pub fn columns_of(&self) -> Option<&[u32]> {
+        self.order.as_ref().map(Order::columns)
     }
 
     #[inline]
@@ -201,6 +212,12 @@ impl Marginals {
         })
     }
 
+    /// The marginals of all entries, and the padding.
+    #[inline]
+    pub fn values(&self) -> &[f32] {
+        &self.values
+    }
+
     /// Bytes that one pass reads.
     pub fn bytes(&self) -> u64 {
         (self.entries() * (Columns::width(self.labels) + size_of::<f32>())
@@ -214,10 +231,10 @@ impl From<&Csr> for Marginals {
         let (labels, indices) = (matrix.cols(), matrix.indices());
         let mut columns = Columns::new(labels, indices.len());
         let order = (labels >= Order::WORTHWHILE).then(|| Order::by_frequency(labels, indices));
-        let (order, columns_of) = order.unzip();
+        let columns_of = order.as_ref().map(Order::columns);
         match &mut columns {
-            Columns::Narrow(columns) => renumber(columns, indices, columns_of.as_deref()),
-            Columns::Wide(columns) => renumber(columns, indices, columns_of.as_deref()),
+            Columns::Narrow(columns) => renumber(columns, indices, columns_of),
+            Columns::Wide(columns) => renumber(columns, indices, columns_of),
         }
         let mut values = matrix.data().to_vec();
         values.extend([0.0; PADDING]);

@@ -7,6 +7,7 @@ mod marginals;
 mod order;
 mod pack;
 mod predictions;
+mod truth;
 
 use std::ops::Range;
 
@@ -15,13 +16,12 @@ pub use fixed::FixedPoint;
 pub use load::{LoadOptions, Plan, load_labels, load_planned, load_shard, total_positives};
 pub use marginals::{Column, Columns, Entries, Marginals, PADDING, Row};
 pub use predictions::{Predicted, load_predictions};
-
-use crate::store::Csr;
+pub use truth::Truth;
 
 /// What counts as a true positive.
 pub enum Targets {
     /// The true labels, one row an instance.
-    Labels(Csr),
+    Labels(Truth),
     /// The marginals themselves stand in for labels: a predicted label counts with its probability.
     Expected(FixedPoint),
 }
@@ -51,7 +51,7 @@ impl Shard {
     /// The true labels of a row; none when the marginals stand in for them.
     pub fn true_labels(&self, local: usize) -> &[u32] {
         match &self.targets {
-            Targets::Labels(labels) => columns(labels, local),
+            Targets::Labels(truth) => truth.row(local),
             Targets::Expected(_) => &[],
         }
     }
@@ -67,19 +67,9 @@ impl Shard {
     /// Bytes of the arrays one pass reads.
     pub fn bytes(&self) -> u64 {
         let labels = match &self.targets {
-            Targets::Labels(labels) => {
-                labels.nnz() * size_of::<u32>() + (labels.rows() + 1) * size_of::<usize>()
-            }
+            Targets::Labels(truth) => truth.bytes(),
             Targets::Expected(_) => 0,
         };
-        self.marginals.bytes() + labels as u64
+        self.marginals.bytes() + labels
     }
-}
-
-/// The columns of row `local` of a matrix.
-#[inline]
-pub fn columns(matrix: &Csr, local: usize) -> &[u32] {
-    let indptr = matrix.indptr();
-    let indptr = indptr.raw_storage();
-    &matrix.indices()[indptr[local]..indptr[local + 1]]
 }

@@ -9,15 +9,15 @@ use crate::memory::Zeroed;
 /// nothing that is computed depends on it.
 pub struct Order {
     names: Zeroed<u32>,
+    columns: Zeroed<u32>,
 }
 
 impl Order {
     /// With fewer labels the coefficients of all of them stay in the cache of a core anyway.
     pub const WORTHWHILE: usize = 1 << 15;
 
-    /// Most frequent first, as far as `sample`, some labels of some entries, can tell. Also returns the
-    /// column of every label.
-    pub fn by_frequency(labels: usize, sample: &[u32]) -> (Order, Vec<u32>) {
+    /// Most frequent first, as far as `sample`, some labels of some entries, can tell.
+    pub fn by_frequency(labels: usize, sample: &[u32]) -> Order {
         let mut seen = vec![0u32; labels];
         sample.iter().for_each(|&label| seen[label as usize] += 1);
         // Rising keys: falling counts, then rising labels.
@@ -25,12 +25,17 @@ impl Order {
         let mut keys: Vec<u64> = seen.iter().enumerate().map(key).collect();
         keys.par_sort_unstable();
         let mut names = Zeroed::new(labels);
-        let mut columns = seen;
+        let mut columns = Zeroed::new(labels);
         for (column, key) in keys.into_iter().enumerate() {
             names[column] = key as u32;
             columns[key as u32 as usize] = column as u32;
         }
-        (Order { names }, columns)
+        Order { names, columns }
+    }
+
+    /// The column of every label.
+    pub fn columns(&self) -> &[u32] {
+        &self.columns
     }
 
     /// The label of every column.

@@ -4,17 +4,20 @@
 use super::blocks::Blocks;
 use super::marginals::{Column, Columns, Marginals, PADDING};
 use super::order::Order;
-use crate::store::{Content, MatrixFile, RowStarts, Slab, StoreError};
+use super::truth::{Hits, columns as columns_of_row};
+use crate::store::{Content, Csr, MatrixFile, RowStarts, Slab, StoreError};
 
 /// Blocks whose labels are looked at to find the frequent ones: a million entries or two.
 const SAMPLED: usize = 32;
 
-/// Loads the rows of `starts`. Of several bad rows the first is named.
+/// Loads the rows of `starts`, and marks the entries of labels that are in `truth`. Of several bad rows the
+/// first is named.
 pub(super) fn pack(
     matrix: &MatrixFile<'_>,
     starts: RowStarts,
     content: Content,
-) -> Result<Marginals, StoreError> {
+    truth: Option<&Csr>,
+) -> Result<(Marginals, Hits), StoreError> {
     let labels = matrix.shape().1 as usize;
     let entries = starts.entries() as usize;
     let blocks = Blocks::new(starts.starts());
@@ -22,7 +25,7 @@ pub(super) fn pack(
         let sample = sample(matrix, &starts, content, &blocks);
         Order::by_frequency(labels, &sample)
     });
-    let (order, columns_of) = order.unzip();
+    let columns_of = order.as_ref().map(Order::columns);
     let mut columns = Columns::new(labels, entries);
     // Zeros that cost nothing: each page is the thread's that first writes to it.
     let mut values = vec![0.0; entries + PADDING];
@@ -47,7 +50,16 @@ pub(super) fn pack(
     };
     let end = |row: usize| starts.starts()[row] as usize;
     let value_pieces = blocks.pieces(&mut values, end);
+    let hits = Hits::new(truth.map_or(0, |_| entries));
     let fill = |block: usize, slab: &Slab| {
+        if let Some(truth) = truth {
+            let mut first = 0;
+            for (local, &end) in blocks.rows(block).zip(&slab.ends) {
+                let start = starts.starts()[local] as usize;
+                hits.mark(start, &slab.columns[first..end], columns_of_row(truth, local));
+                first = end;
+            }
+        }
         value_pieces.with(block, |values| values.copy_from_slice(&slab.values));
     };
     match &mut columns {
@@ -55,19 +67,19 @@ pub(super) fn pack(
             let pieces = blocks.pieces(columns, end);
             read(&|block, slab| {
                 fill(block, slab);
-                pieces.with(block, |piece| renumber(piece, &slab.columns, columns_of.as_deref()));
+                pieces.with(block, |piece| renumber(piece, &slab.columns, columns_of));
             })?;
         }
         Columns::Wide(columns) => {
             let pieces = blocks.pieces(columns, end);
             read(&|block, slab| {
                 fill(block, slab);
-                pieces.with(block, |piece| renumber(piece, &slab.columns, columns_of.as_deref()));
+                pieces.with(block, |piece| renumber(piece, &slab.columns, columns_of));
             })?;
         }
     }
     drop(value_pieces);
-    Ok(Marginals::new(labels, starts.into_starts(), columns, values, order, blocks))
+    Ok((Marginals::new(labels, starts.into_starts(), columns, values, order, blocks), hits))
 }
 
 /// Writes the column of each label.

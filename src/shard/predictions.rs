@@ -1,7 +1,8 @@
 //! Predictions made before, by us or by anybody, beside the labels they are judged by.
 
 use super::load::{read_rows, same_shape, share};
-use super::{Shard, Targets, columns};
+use super::truth::columns;
+use super::{Marginals, Shard, Targets, Truth};
 use crate::error::{Result, usage};
 use crate::store::{Content, Hdf5File, Location, MatrixFile};
 use crate::world::World;
@@ -39,6 +40,8 @@ pub fn load_predictions(world: &World, predictions: &Location, labels: &Location
         None => Ok(()),
     })?;
     let labels = read_rows(world, &labels, rows.clone(), Content::Labels)?;
-    let shard = Shard { rows, total_rows, marginals: (&scores).into(), targets: Targets::Labels(labels) };
+    let marginals = Marginals::from(&scores);
+    let targets = Targets::Labels(Truth::new(labels, &marginals));
+    let shard = Shard { rows, total_rows, marginals, targets };
     Ok(Predicted { shard, k })
 }
