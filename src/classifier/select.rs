@@ -155,7 +155,12 @@ impl Selector {
             positions.extend(0..row.len() as u32);
             return Found::Everything;
         }
-        let bound = kernel.score(&rule.table, row, k, space);
+        let rough = if rule.table.is_rounded() && k <= BOUNDED {
+            kernel.bound(&rule.table, row, k, space)
+        } else {
+            None
+        };
+        let bound = rough.unwrap_or_else(|| kernel.score(&rule.table, row, k, space));
         let least = if k <= BOUNDED {
             // All that exact scores could bring to the k-th place.
             kernel.find(space, row.len(), bound.next_down());
@@ -163,6 +168,9 @@ impl Selector {
                 // At least k reach the bound, so these do; and the next is a step further down.
                 positions.extend_from_slice(space.positions());
                 return Found::Best(bound);
+            }
+            if rough.is_some() {
+                space.refine(&rule.table, row);
             }
             nth_of_few(space, k)
         } else {

@@ -1,7 +1,7 @@
 //! Every kernel this processor has against the scalar one and against the definition, on rows made to
 //! be hard: ties, near ties, coefficients at the ends of f32, rows of every length around a vector's.
 
-use super::kernel::Kernel;
+use super::kernel::{Kernel, ROUNDED};
 use super::prepared::Prepared;
 use super::select::{Chosen, Pick, Selector, UNSTORED};
 use super::threshold::{from_step, step};
@@ -165,11 +165,15 @@ fn all_kernels_pick_what_the_definition_says() {
 #[test]
 fn wide_columns_change_nothing() {
     for draw in DRAWS {
-        let case = case(1, draw, Columns::NARROW + 1000, 40, 300);
-        assert!(case.marginals.names().is_some());
-        for kernel in Kernel::available() {
-            for (local, found) in picks(kernel, &case, 5, Candidates::All).into_iter().enumerate() {
-                assert_eq!(found, definition(&case, local, 5, Candidates::All), "{draw:?} row {local}");
+        // The last is so many that coefficients are rounded first.
+        for labels in [Columns::NARROW - 1, Columns::NARROW + 1000, ROUNDED + 1000] {
+            let case = case(1, draw, labels, 30, 300);
+            assert!(case.marginals.names().is_some());
+            for kernel in Kernel::available() {
+                for (local, found) in picks(kernel, &case, 5, Candidates::All).into_iter().enumerate() {
+                    let wanted = definition(&case, local, 5, Candidates::All);
+                    assert_eq!(found, wanted, "{} {draw:?} {labels} row {local}", kernel.name());
+                }
             }
         }
     }
@@ -183,7 +187,9 @@ fn all_kernels_pick_the_same_bits() {
     for round in 0..10 {
         for draw in DRAWS {
             for (at, k) in [1, 3, 5, 8, 10, 25].into_iter().enumerate() {
-                let case = case(100 * round + at as u64, draw, 3000, 5000, 60);
+                // Once with so many labels that coefficients are rounded first.
+                let labels = if round == 0 { ROUNDED + 1000 } else { 3000 };
+                let case = case(100 * round + at as u64, draw, labels, 5000, 60);
                 let wanted = picks(*scalar, &case, k, Candidates::All);
                 for kernel in others {
                     let found = picks(*kernel, &case, k, Candidates::All);

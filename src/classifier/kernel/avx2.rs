@@ -6,7 +6,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{LANES, PROBES, Table};
+use super::{LANES, PROBES, ROUNDING, Table};
 use crate::shard::{Column, Entries};
 
 /// Proof that this processor has the instructions.
@@ -32,7 +32,21 @@ impl Avx2 {
         assert!(scores.len() >= row.len().next_multiple_of(LANES), "space for the scores");
         // SAFETY: `self` proves the instructions. `Entries::new` has seen that 16 entries follow the row,
         // so groups of 16 stay within both slices; the scores have been checked.
-        unsafe { score(table, row, k, scores) }
+        unsafe { score::<Exactly, C>(&table.words, row, k, scores) }
+    }
+
+    #[inline]
+    pub(super) fn bound<C: Column>(
+        self,
+        table: &Table,
+        row: Entries<'_, C>,
+        k: usize,
+        scores: &mut [f32],
+    ) -> f32 {
+        assert!(scores.len() >= row.len().next_multiple_of(LANES), "space for the scores");
+        assert!(table.is_rounded(), "rounded coefficients");
+        // SAFETY: as above.
+        unsafe { score::<Rounded, C>(&table.rounded, row, k, scores) }
     }
 
     #[inline]
@@ -49,19 +63,45 @@ impl Avx2 {
     }
 }
 
+/// Scores eight entries: what is stored, and what is not above any of their exact scores.
+///
+/// # Safety
+/// The processor has the instructions; eight columns and eight values can be read.
+trait Eight {
+    type Word;
+
+    unsafe fn eight<C: Column>(
+        words: &[Self::Word],
+        columns: *const C,
+        values: *const f32,
+    ) -> (__m256, __m256);
+}
+
+/// With the coefficients themselves.
+struct Exactly;
+
+/// With rounded ones.
+struct Rounded;
+
+/// Scores a row. Returns what at least `k` exact scores reach.
+///
 /// # Safety
 /// The processor has the instructions; 16 entries follow the row; `scores` has room for the row's length
 /// rounded up to a multiple of 16.
 #[target_feature(enable = "avx2,fma,popcnt")]
-unsafe fn score<C: Column>(table: &Table, row: Entries<'_, C>, k: usize, scores: &mut [f32]) -> f32 {
-    let words: &[u64] = &table.words;
+unsafe fn score<E: Eight, C: Column>(
+    words: &[E::Word],
+    row: Entries<'_, C>,
+    k: usize,
+    scores: &mut [f32],
+) -> f32 {
     let (columns, values) = row.padded();
+    // Few labels have their coefficients in the cache anyway.
+    let far = size_of::<C>() > 2 && columns.len() >= row.len() + AHEAD + LANES;
     let (columns, values, out) = (columns.as_ptr(), values.as_ptr(), scores.as_mut_ptr());
     let nothing = _mm256_set1_ps(f32::NEG_INFINITY);
     let (mut low, mut high) = (nothing, nothing);
     let whole = row.len() / LANES * LANES;
-    // Few labels have their coefficients in the cache anyway.
-    let far = size_of::<C>() > 2 && row.padded().0.len() >= row.len() + AHEAD + LANES;
     let mut at = 0;
     // SAFETY: `at + 16` stays within what the caller promised, and `at + AHEAD + 16` within the columns where
     // it is used.
@@ -70,31 +110,26 @@ unsafe fn score<C: Column>(table: &Table, row: Entries<'_, C>, k: usize, scores:
             if far {
                 bring(words, columns.add(at + AHEAD));
             }
-            let first = eight(words, columns.add(at), values.add(at));
-            let second = eight(words, columns.add(at + 8), values.add(at + 8));
+            let (first, first_least) = E::eight(words, columns.add(at), values.add(at));
+            let (second, second_least) = E::eight(words, columns.add(at + 8), values.add(at + 8));
             _mm256_storeu_ps(out.add(at), first);
             _mm256_storeu_ps(out.add(at + 8), second);
-            low = _mm256_max_ps(low, first);
-            high = _mm256_max_ps(high, second);
+            low = _mm256_max_ps(low, first_least);
+            high = _mm256_max_ps(high, second_least);
             at += LANES;
         }
-        if at < row.len() {
+        while at < row.len() {
             let left = _mm256_set1_epi32((row.len() - at) as i32);
             let lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
             let inside = _mm256_castsi256_ps(_mm256_cmpgt_epi32(left, lanes));
-            let first = eight(words, columns.add(at), values.add(at));
-            let first = _mm256_blendv_ps(nothing, first, inside);
-            let beyond = _mm256_sub_epi32(left, _mm256_set1_epi32(8));
-            let inside = _mm256_castsi256_ps(_mm256_cmpgt_epi32(beyond, lanes));
-            let second = match row.len() - at {
-                ..=8 => nothing,
-                _ => eight(words, columns.add(at + 8), values.add(at + 8)),
-            };
-            let second = _mm256_blendv_ps(nothing, second, inside);
-            _mm256_storeu_ps(out.add(at), first);
-            _mm256_storeu_ps(out.add(at + 8), second);
-            low = _mm256_max_ps(low, first);
-            high = _mm256_max_ps(high, second);
+            let (some, least) = E::eight(words, columns.add(at), values.add(at));
+            _mm256_storeu_ps(out.add(at), _mm256_blendv_ps(nothing, some, inside));
+            // Both registers have had as many, so either will do; one after the other is faster.
+            (low, high) = (high, _mm256_max_ps(low, _mm256_blendv_ps(nothing, least, inside)));
+            at += 8;
+        }
+        if at % LANES != 0 {
+            _mm256_storeu_ps(out.add(at), nothing);
         }
     }
     if k > LANES { f32::NEG_INFINITY } else { largest(k, low, high) }
@@ -108,7 +143,7 @@ const AHEAD: usize = 96;
 /// # Safety
 /// Sixteen columns can be read.
 #[inline(always)]
-unsafe fn bring<C: Column>(words: &[u64], columns: *const C) {
+unsafe fn bring<W, C: Column>(words: &[W], columns: *const C) {
     for lane in 0..LANES {
         // SAFETY: promised by the caller; asking for an address does no harm wherever it points.
         unsafe {
@@ -147,38 +182,78 @@ fn largest(k: usize, low: __m256, high: __m256) -> f32 {
     _mm_cvtss_f32(_mm_min_ss(two, _mm_shuffle_ps::<1>(two, two)))
 }
 
-/// The scores of eight entries, each rounded once.
+/// Where the words of eight columns are.
 ///
 /// # Safety
-/// The processor has the instructions; eight columns and eight values can be read.
+/// The processor has the instructions; eight columns can be read.
 #[target_feature(enable = "avx2,fma,popcnt")]
 #[inline]
-unsafe fn eight<C: Column>(words: &[u64], columns: *const C, values: *const f32) -> __m256 {
-    let (words, size) = (words.as_ptr(), words.len());
-    // SAFETY: columns of 16 bits are below the least size of a table; wider ones are checked first.
+unsafe fn places<W, C: Column>(words: &[W], columns: *const C) -> [*const W; 8] {
+    // SAFETY: the columns are promised, and those that are returned are below the number of words: that is so of
+    // all columns of 16 bits, or has been checked.
     unsafe {
-        let at = if size_of::<C>() == 2 {
+        if size_of::<C>() == 2 && words.len() >= 1 << 16 {
             let both =
                 [columns.cast::<u64>().read_unaligned(), columns.cast::<u64>().add(1).read_unaligned()];
             let part = |lane: usize| (both[lane / 4] >> (16 * (lane % 4))) as u16;
-            std::array::from_fn(|lane| words.add(part(lane).into()))
-        } else {
-            let wide = _mm256_loadu_si256(columns.cast());
-            let last = _mm256_set1_epi32((size - 1) as u32 as i32);
-            let allowed = _mm256_cmpeq_epi32(_mm256_min_epu32(wide, last), wide);
-            assert!(_mm256_movemask_epi8(allowed) == -1, "every column has a pair");
-            let columns = columns.cast::<u32>();
-            std::array::from_fn::<_, 8, _>(|lane| words.add(*columns.add(lane) as usize))
+            return std::array::from_fn(|lane| words.as_ptr().add(part(lane).into()));
+        }
+        let wide = match size_of::<C>() {
+            2 => _mm256_cvtepu16_epi32(_mm_loadu_si128(columns.cast())),
+            _ => _mm256_loadu_si256(columns.cast()),
         };
-        let two = |first: *const u64, second: *const u64| {
-            _mm_loadh_pd(_mm_castsi128_pd(_mm_loadl_epi64(first.cast())), second.cast())
-        };
-        let [a, b, c, d, e, f, g, h] = at;
-        let outer = _mm256_castpd_ps(_mm256_set_m128d(two(e, f), two(a, b)));
-        let inner = _mm256_castpd_ps(_mm256_set_m128d(two(g, h), two(c, d)));
-        let slopes = _mm256_shuffle_ps::<0x88>(outer, inner);
-        let intercepts = _mm256_shuffle_ps::<0xdd>(outer, inner);
-        _mm256_fmadd_ps(slopes, _mm256_loadu_ps(values), intercepts)
+        let last = _mm256_set1_epi32((words.len() - 1) as u32 as i32);
+        let allowed = _mm256_cmpeq_epi32(_mm256_min_epu32(wide, last), wide);
+        assert!(_mm256_movemask_epi8(allowed) == -1, "every column has coefficients");
+        std::array::from_fn(|lane| words.as_ptr().add((*columns.add(lane)).index()))
+    }
+}
+
+impl Eight for Exactly {
+    type Word = u64;
+
+    /// Scores that are rounded once, which is monotone.
+    #[target_feature(enable = "avx2,fma,popcnt")]
+    #[inline]
+    unsafe fn eight<C: Column>(words: &[u64], columns: *const C, values: *const f32) -> (__m256, __m256) {
+        // SAFETY: as promised by the caller.
+        unsafe {
+            let two = |first: *const u64, second: *const u64| {
+                _mm_loadh_pd(_mm_castsi128_pd(_mm_loadl_epi64(first.cast())), second.cast())
+            };
+            let [a, b, c, d, e, f, g, h] = places(words, columns);
+            let outer = _mm256_castpd_ps(_mm256_set_m128d(two(e, f), two(a, b)));
+            let inner = _mm256_castpd_ps(_mm256_set_m128d(two(g, h), two(c, d)));
+            let slopes = _mm256_shuffle_ps::<0x88>(outer, inner);
+            let intercepts = _mm256_shuffle_ps::<0xdd>(outer, inner);
+            let scores = _mm256_fmadd_ps(slopes, _mm256_loadu_ps(values), intercepts);
+            (scores, scores)
+        }
+    }
+}
+
+impl Eight for Rounded {
+    type Word = u32;
+
+    /// Scores of coefficients that were rounded up, and those less all that this can have added.
+    #[target_feature(enable = "avx2,fma,popcnt")]
+    #[inline]
+    unsafe fn eight<C: Column>(words: &[u32], columns: *const C, values: *const f32) -> (__m256, __m256) {
+        // SAFETY: as promised by the caller.
+        unsafe {
+            let [a, b, c, d, e, f, g, h] = places(words, columns).map(|place| *place as i32);
+            let both = _mm256_setr_epi32(a, b, c, d, e, f, g, h);
+            let upper = _mm256_set1_epi32(0xffff_0000_u32 as i32);
+            let slopes = _mm256_castsi256_ps(_mm256_and_si256(both, upper));
+            let intercepts = _mm256_castsi256_ps(_mm256_slli_epi32::<16>(both));
+            let values = _mm256_loadu_ps(values);
+            let scores = _mm256_fmadd_ps(slopes, values, intercepts);
+            let size = |number| _mm256_andnot_ps(_mm256_set1_ps(-0.0), number);
+            // The smallest numbers have fewer digits to round.
+            let sizes = _mm256_add_ps(size(intercepts), _mm256_set1_ps(1e-34));
+            let sizes = _mm256_fmadd_ps(size(slopes), values, sizes);
+            (scores, _mm256_fnmadd_ps(sizes, _mm256_set1_ps(ROUNDING), scores))
+        }
     }
 }
 

@@ -4,16 +4,21 @@
 
 use std::arch::x86_64::*;
 
+use super::avx2::Avx2;
 use super::{LANES, PROBES, Table};
 use crate::shard::{Column, Entries};
 
 /// Proof that this processor has the instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Avx512(());
+pub struct Avx512 {
+    /// What can be done with shorter vectors just as well.
+    pub(super) avx2: Avx2,
+}
 
 impl Avx512 {
     pub(super) fn detect() -> Option<Avx512> {
-        (is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("popcnt")).then_some(Avx512(()))
+        let avx2 = Avx2::detect()?;
+        is_x86_feature_detected!("avx512f").then_some(Avx512 { avx2 })
     }
 
     #[inline]

@@ -1,11 +1,11 @@
 //! The innermost loops of a pass: score the stored entries of a row, find which can be among the
 //! best k.
 //!
-//! Everything here works on scores in *single* precision, which only have to be monotone: an exact
-//! score that is larger is never larger by less than nothing here. Two entries whose single scores
-//! are at least two steps of f32 apart are in the same order exactly, so single precision decides
-//! nearly everything and [`super::select`] looks at what is left in double precision. That is why
-//! kernels for different processors, which may round differently, pick the same labels.
+//! Everything here works on scores in *single* precision, which only have to be monotone: of two entries the
+//! one with the larger exact score never has the smaller single score. Two whose single scores are at least
+//! two steps of f32 apart are in the same order exactly, so single precision decides nearly everything, and
+//! [`super::select`] looks at what is left in double precision. That is why kernels for different processors,
+//! which may round differently, pick the same labels.
 //!
 //! This is the only place with `unsafe` code. [`scalar`] does the same without.
 
@@ -13,6 +13,7 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod check;
 mod scalar;
 
 use std::sync::OnceLock;
@@ -36,6 +37,24 @@ pub const PROBES: usize = 4;
 /// There are words for every column that fits 16 bits, so that those need no check before a look-up.
 pub struct Table {
     words: Zeroed<u64>,
+    /// With very many labels, both also rounded up to 16 bits, the slope in the upper half: more of them stay
+    /// in the caches. Otherwise empty.
+    rounded: Zeroed<u32>,
+}
+
+/// From this number of labels on their coefficients are rounded, too: then the cache of a core is too small for
+/// all of them.
+pub const ROUNDED: usize = 1 << 17;
+
+/// What rounding a coefficient to 16 bits changes at most, as a share of the result, and a little more.
+const ROUNDING: f32 = 1.02 / 128.0;
+
+/// The smallest number of 16 bits that is not below `value`: the upper half of a single.
+fn round_up(value: f32) -> u16 {
+    let bits = value.to_bits();
+    // Cutting bits off moves towards zero, which is up only for what is below it.
+    let up = if value > 0.0 { bits + 0xffff } else { bits };
+    (up >> 16) as u16
 }
 
 impl Table {
@@ -54,15 +73,37 @@ impl Table {
             let size = Columns::NARROW;
             words.par_chunks_mut(size).enumerate().for_each(|(at, words)| fill(at * size, words));
         }
-        Table { words }
+        let mut rounded = Zeroed::new(0);
+        // Far from where rounding up or a product of rounded numbers would leave the range of singles.
+        let tame = |word: &u64| {
+            let (slope, intercept) = pair_of(*word);
+            slope.abs() < 1e30 && intercept.abs() < 1e30
+        };
+        if columns >= ROUNDED && words.par_iter().all(tame) {
+            rounded = Zeroed::new(columns);
+            rounded.par_iter_mut().zip(words.par_iter()).for_each(|(rounded, &word)| {
+                let (slope, intercept) = pair_of(word);
+                *rounded = u32::from(round_up(slope)) << 16 | u32::from(round_up(intercept));
+            });
+        }
+        Table { words, rounded }
+    }
+
+    /// Whether [`Kernel::bound`] can be used.
+    pub fn is_rounded(&self) -> bool {
+        !self.rounded.is_empty()
     }
 
     /// Slope and intercept of a label.
     #[inline]
     pub fn pair(&self, label: usize) -> (f32, f32) {
-        let word = self.words[label];
-        (f32::from_bits(word as u32), f32::from_bits((word >> 32) as u32))
+        pair_of(self.words[label])
     }
+}
+
+/// Slope and intercept in one word.
+fn pair_of(word: u64) -> (f32, f32) {
+    (f32::from_bits(word as u32), f32::from_bits((word >> 32) as u32))
 }
 
 /// Space for the scores of a row and the positions of the best, reused from row to row.
@@ -98,6 +139,15 @@ impl Space {
         self.scores[self.first + position as usize]
     }
 
+    /// Replaces the bounds of the entries that were found by their scores.
+    pub fn refine<C: Column>(&mut self, table: &Table, row: Entries<'_, C>) {
+        let (columns, values) = (row.columns(), row.values());
+        for &position in &self.positions[..self.found] {
+            let at = position as usize;
+            self.scores[self.first + at] = scalar::single(table.pair(columns[at].index()), values[at]);
+        }
+    }
+
     /// What [`Kernel::find`] found, ascending.
     #[inline]
     pub fn positions(&self) -> &[u32] {
@@ -116,10 +166,19 @@ pub enum Kernel {
 }
 
 impl Kernel {
-    /// The fastest that this processor has, found once.
+    /// The fastest that this processor has and that works there, found once.
     pub fn best() -> Kernel {
         static BEST: OnceLock<Kernel> = OnceLock::new();
-        *BEST.get_or_init(|| Kernel::available()[0])
+        *BEST.get_or_init(|| {
+            let works = |kernel: &Kernel| {
+                let works = check::works(*kernel);
+                if !works {
+                    tracing::warn!(kernel = kernel.name(), "gives wrong results on this processor; not used");
+                }
+                works
+            };
+            Kernel::available().into_iter().find(works).unwrap_or(Kernel::Scalar)
+        })
     }
 
     /// All that this processor has, fastest first. The scalar one is always there.
@@ -159,6 +218,30 @@ impl Kernel {
             Kernel::Avx2(kernel) => kernel.score(table, row, k, scores),
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx512(kernel) => kernel.score(table, row, k, scores),
+        }
+    }
+
+    /// The same with rounded coefficients: scores are bounds that exact ones are not above. What they say is
+    /// nevertheless true of exact ones: at least `k` reach what is returned. `None` where there are no such
+    /// instructions.
+    ///
+    /// # Panics
+    /// When a column of the row, or of the padding behind it, has no rounded pair in `table`.
+    #[inline]
+    pub fn bound<C: Column>(
+        self,
+        table: &Table,
+        row: Entries<'_, C>,
+        k: usize,
+        space: &mut Space,
+    ) -> Option<f32> {
+        match self {
+            Kernel::Scalar => None,
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2(kernel) | Kernel::Avx512(avx512::Avx512 { avx2: kernel }) => {
+                space.reserve(row.len());
+                Some(kernel.bound(table, row, k, &mut space.scores[space.first..]))
+            }
         }
     }
 

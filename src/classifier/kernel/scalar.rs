@@ -6,7 +6,7 @@ use crate::shard::{Column, Entries, PADDING};
 /// In double precision and then rounded, which is monotone. A single multiplication and a single
 /// addition would not be.
 #[inline]
-fn single(pair: (f32, f32), value: f32) -> f32 {
+pub(super) fn single(pair: (f32, f32), value: f32) -> f32 {
     (f64::from(pair.0) * f64::from(value) + f64::from(pair.1)) as f32
 }
 
