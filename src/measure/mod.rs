@@ -9,13 +9,16 @@ mod blocks;
 mod confusion;
 mod error;
 pub mod formula;
+mod found;
 mod gradient;
 mod metric;
 pub mod monotone;
 pub mod number;
 mod objective;
+mod segment;
 #[cfg(test)]
 mod tests;
+mod vectors;
 mod view;
 
 pub(crate) use blocks::{fill_blocks, map_blocks};
@@ -25,3 +28,4 @@ pub use formula::{FormulaError, catalogue_help};
 pub use gradient::Gradient;
 pub use metric::Metric;
 pub use objective::Objective;
+pub use segment::Segment;

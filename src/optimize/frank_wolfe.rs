@@ -123,6 +123,7 @@ pub fn frank_wolfe(
             }
             search.outcome(step, taken, direction)
         });
+        oracle.reuse(next);
         match oracle.share_outcome(outcome) {
             Outcome::Stepped => direction = 0,
             Outcome::Stalled(_) if direction < SMOOTHED.len() => direction += 1,
@@ -203,12 +204,14 @@ impl<'a> Search<'a> {
 
     /// Algorithm 1, line 11.
     fn step(&self, next: &Tensor) -> Step {
-        let between = |sizes: &[f64]| self.objective.values_between(&self.current, next, sizes);
         match self.options.step {
-            StepRule::Search => best_step_together(between),
+            StepRule::Search => {
+                let segment = self.objective.segment(&self.current, next);
+                best_step_together(|sizes| segment.values(sizes))
+            }
             StepRule::Classic => {
                 let size = 2.0 / (self.fit.trajectory.len() as f64 + 2.0);
-                Step { size, value: between(&[size])[0] }
+                Step { size, value: self.objective.value_between(&self.current, next, size) }
             }
         }
     }

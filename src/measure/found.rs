@@ -1,0 +1,111 @@
+//! The labels that a step search cannot do without.
+//!
+//! A label that neither end of a segment ever finds has no true positive anywhere between them. Most metrics
+//! are exactly 0 there, and a sum does not change by a 0: such labels need not be evaluated. In data with a
+//! long tail they are more than half of all labels.
+
+use super::blocks::{GROUP, GROUP_BLOCKS, LANES};
+use super::confusion::Tensor;
+use super::view::{End, View};
+
+/// The cells of those labels of a group that are found at one end at least, side by side.
+pub(super) struct Found {
+    positives: Vec<f64>,
+    from: Cells,
+    to: Cells,
+    /// Where the value of a label is added, see [`Sums`].
+    pub slots: Vec<u16>,
+}
+
+struct Cells {
+    hits: Vec<f64>,
+    alarms: Vec<f64>,
+}
+
+impl Cells {
+    fn select(tensor: &Tensor, labels: &[usize]) -> Cells {
+        Cells {
+            hits: select(&tensor.true_positives, labels),
+            alarms: select(&tensor.false_positives, labels),
+        }
+    }
+
+    fn end(&self) -> End<'_> {
+        End { hits: &self.hits, alarms: &self.alarms }
+    }
+}
+
+fn select(numbers: &[f64], labels: &[usize]) -> Vec<f64> {
+    labels.iter().map(|&label| numbers[label]).collect()
+}
+
+impl Found {
+    /// Those of the group that begins at label `first`. `labels` is scratch space.
+    pub(super) fn new(from: &Tensor, to: &Tensor, first: usize, labels: &mut Vec<usize>) -> Found {
+        let end = from.labels().min(first + GROUP);
+        labels.resize(GROUP, 0);
+        let mut count = 0;
+        for label in first..end {
+            // Written always, kept if found: a branch would be mispredicted for every other label.
+            labels[count] = label;
+            count += usize::from(!is_never_found(from, label) || !is_never_found(to, label));
+        }
+        let labels = &labels[..count];
+        let slot = |&label: &usize| Sums::slot(label - first) as u16;
+        Found {
+            positives: select(from.positives(), labels),
+            from: Cells::select(from, labels),
+            to: Cells::select(to, labels),
+            slots: labels.iter().map(slot).collect(),
+        }
+    }
+
+    /// The labels at a step of size `alpha`.
+    pub(super) fn view(&self, alpha: f64) -> View<'_> {
+        View { positives: &self.positives, from: self.from.end(), towards: Some((self.to.end(), alpha)) }
+    }
+}
+
+/// The largest fraction; that of rounded sums of fractions can be a little above 1.
+pub(super) const MOST: f64 = 2.0;
+
+/// No hits, and fractions in the other cells: what is not a number must be seen in the result.
+#[inline(always)]
+fn is_never_found(tensor: &Tensor, label: usize) -> bool {
+    let fraction = |value: f64| (0.0..=MOST).contains(&value);
+    (tensor.true_positives[label] == 0.0)
+        & fraction(tensor.false_positives[label])
+        & fraction(tensor.positives()[label])
+}
+
+/// The sums of a group: one for every lane of every block, as when all labels are evaluated. The blocks are
+/// side by side, so that their lanes are summed with vector instructions.
+pub(super) struct Sums([[f64; GROUP_BLOCKS]; LANES]);
+
+impl Sums {
+    pub(super) const ZERO: Sums = Sums([[0.0; GROUP_BLOCKS]; LANES]);
+
+    /// Where the label with this number within its group is added.
+    fn slot(label: usize) -> usize {
+        let (chunk, lane) = (label / LANES, label % LANES);
+        lane * GROUP_BLOCKS + chunk / (GROUP / GROUP_BLOCKS / LANES)
+    }
+
+    #[inline(always)]
+    pub(super) fn add(&mut self, slots: &[u16], values: &[f64]) {
+        let sums = self.0.as_flattened_mut();
+        for (&slot, value) in slots.iter().zip(values) {
+            sums[usize::from(slot)] += value;
+        }
+    }
+
+    /// The total of every block: its lanes, from the first to the last.
+    #[inline(always)]
+    pub(super) fn totals(&self) -> [f64; GROUP_BLOCKS] {
+        let mut totals = [0.0; GROUP_BLOCKS];
+        for lane in &self.0 {
+            totals.iter_mut().zip(lane).for_each(|(total, sum)| *total += sum);
+        }
+        totals
+    }
+}
