@@ -62,6 +62,16 @@ type Scratch = Vec<Vec<DualColumn<LANES>>>;
 impl Objective {
     /// The gradient at a tensor, by automatic differentiation (Algorithm 1, lines 7 and 8).
     pub fn gradient(&self, tensor: &Tensor) -> Result<Gradient, MeasureError> {
+        self.gradient_reusing(tensor, None)
+    }
+
+    /// [`Objective::gradient`] in the memory of a gradient that is needed no more: taking new memory from the
+    /// system costs as much as the computation.
+    pub fn gradient_reusing(
+        &self,
+        tensor: &Tensor,
+        spare: Option<Gradient>,
+    ) -> Result<Gradient, MeasureError> {
         let view = View::at(tensor);
         let aggregated = self.aggregated(view);
         let value = self.combine(&aggregated);
@@ -99,8 +109,11 @@ impl Objective {
             );
             slopes.iter().chain(&*intercepts).fold(true, |finite, gain| finite & gain.is_finite())
         };
-        let mut slopes = vec![0.0; tensor.labels()];
-        let mut intercepts = vec![0.0; tensor.labels()];
+        let fitting = spare.filter(|spare| spare.slopes.len() == tensor.labels());
+        let (mut slopes, mut intercepts) = match fitting {
+            Some(Gradient { slopes, intercepts, .. }) => (slopes, intercepts),
+            None => (vec![0.0; tensor.labels()], vec![0.0; tensor.labels()]),
+        };
         let finite = if tensor.labels() >= PARALLEL_FROM {
             let blocks = slopes.par_chunks_mut(BLOCK).zip(intercepts.par_chunks_mut(BLOCK));
             blocks.enumerate().with_min_len(TASK).map_init(scratch, fill).reduce(|| true, |a, b| a & b)

@@ -584,6 +584,9 @@ fn no_bit_depends_on_the_instructions_of_the_processor() {
             numbers.extend([objective.value(&from), objective.value_between(&from, &to, 0.4)]);
             if let Ok(gradient) = objective.gradient(&from) {
                 numbers.extend(gradient.slopes.iter().chain(&gradient.intercepts));
+                let again =
+                    objective.gradient(&to).and_then(|old| objective.gradient_reusing(&from, Some(old)));
+                assert_eq!(again.ok(), Some(gradient), "{formula}");
             }
             bits(&numbers)
         };

@@ -121,6 +121,7 @@ pub fn frank_wolfe(
                 let trajectory = &search.fit.trajectory;
                 observe(trajectory.len(), search.fit.initial_utility, &trajectory[trajectory.len() - 1]);
             }
+            search.spare = Some(gradient);
             search.outcome(step, taken, direction)
         });
         oracle.reuse(next);
@@ -160,6 +161,8 @@ struct Search<'a> {
     before: f64,
     /// Why the metric's own gradient led no further, when it did not.
     stall: Stop,
+    /// A gradient that is needed no more, whose memory the next one takes.
+    spare: Option<Gradient>,
     fit: Fit,
 }
 
@@ -183,16 +186,27 @@ impl<'a> Search<'a> {
             passes: 0,
             seconds: Seconds::default(),
         };
-        Search { metric, objective, population, options, current, before: utility, stall: Stop::Step, fit }
+        Search {
+            metric,
+            objective,
+            population,
+            options,
+            current,
+            before: utility,
+            stall: Stop::Step,
+            spare: None,
+            fit,
+        }
     }
 
     /// Algorithm 1, line 7.
-    fn gradient(&self, direction: usize) -> Result<Gradient> {
+    fn gradient(&mut self, direction: usize) -> Result<Gradient> {
+        let spare = self.spare.take();
         Ok(match direction {
-            0 => self.objective.gradient(&self.current)?,
+            0 => self.objective.gradient_reusing(&self.current, spare)?,
             smoothed => {
                 let epsilon = SMOOTHED[smoothed - 1] / self.population.rows as f64;
-                self.metric.bind(self.options.k, epsilon).gradient(&self.current)?
+                self.metric.bind(self.options.k, epsilon).gradient_reusing(&self.current, spare)?
             }
         })
     }
