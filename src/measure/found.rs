@@ -8,7 +8,12 @@ use super::blocks::{GROUP, GROUP_BLOCKS, LANES};
 use super::confusion::Tensor;
 use super::view::{End, View};
 
+/// What a [`Segment`](super::Segment) keeps for each group of labels; memory to be used again by the next one.
+#[derive(Default)]
+pub struct SegmentSpace(pub(super) Vec<Found>);
+
 /// The cells of those labels of a group that are found at one end at least, side by side.
+#[derive(Default)]
 pub(super) struct Found {
     positives: Vec<f64>,
     from: Cells,
@@ -17,17 +22,16 @@ pub(super) struct Found {
     pub slots: Vec<u16>,
 }
 
+#[derive(Default)]
 struct Cells {
     hits: Vec<f64>,
     alarms: Vec<f64>,
 }
 
 impl Cells {
-    fn select(tensor: &Tensor, labels: &[usize]) -> Cells {
-        Cells {
-            hits: select(&tensor.true_positives, labels),
-            alarms: select(&tensor.false_positives, labels),
-        }
+    fn select(&mut self, tensor: &Tensor, labels: &[usize]) {
+        select(&mut self.hits, &tensor.true_positives, labels);
+        select(&mut self.alarms, &tensor.false_positives, labels);
     }
 
     fn end(&self) -> End<'_> {
@@ -35,13 +39,14 @@ impl Cells {
     }
 }
 
-fn select(numbers: &[f64], labels: &[usize]) -> Vec<f64> {
-    labels.iter().map(|&label| numbers[label]).collect()
+fn select(out: &mut Vec<f64>, numbers: &[f64], labels: &[usize]) {
+    out.clear();
+    out.extend(labels.iter().map(|&label| numbers[label]));
 }
 
 impl Found {
-    /// Those of the group that begins at label `first`. `labels` is scratch space.
-    pub(super) fn new(from: &Tensor, to: &Tensor, first: usize, labels: &mut Vec<usize>) -> Found {
+    /// Becomes those of the group that begins at label `first`. `labels` is scratch space.
+    pub(super) fn refill(&mut self, from: &Tensor, to: &Tensor, first: usize, labels: &mut Vec<usize>) {
         let end = from.labels().min(first + GROUP);
         labels.resize(GROUP, 0);
         let mut count = 0;
@@ -51,13 +56,11 @@ impl Found {
             count += usize::from(!is_never_found(from, label) || !is_never_found(to, label));
         }
         let labels = &labels[..count];
-        let slot = |&label: &usize| Sums::slot(label - first) as u16;
-        Found {
-            positives: select(from.positives(), labels),
-            from: Cells::select(from, labels),
-            to: Cells::select(to, labels),
-            slots: labels.iter().map(slot).collect(),
-        }
+        select(&mut self.positives, from.positives(), labels);
+        self.from.select(from, labels);
+        self.to.select(to, labels);
+        self.slots.clear();
+        self.slots.extend(labels.iter().map(|label| Sums::slot(label - first) as u16));
     }
 
     /// The labels at a step of size `alpha`.

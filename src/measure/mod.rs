@@ -25,6 +25,7 @@ pub(crate) use blocks::{fill_blocks, map_blocks};
 pub use confusion::{Counts, Population, Tensor};
 pub use error::MeasureError;
 pub use formula::{FormulaError, catalogue_help};
+pub use found::SegmentSpace;
 pub use gradient::Gradient;
 pub use metric::Metric;
 pub use objective::Objective;

@@ -6,7 +6,7 @@ use super::aggregate::{Aggregate, Aggregated, Statistic};
 use super::blocks::{BLOCK, GROUP, map_groups};
 use super::confusion::Tensor;
 use super::formula::Node;
-use super::found::Found;
+use super::found::{Found, SegmentSpace};
 use super::segment::Segment;
 use super::vectors::vectorised;
 use super::view::View;
@@ -52,8 +52,13 @@ impl Objective {
     ///
     /// # Panics
     /// If the tensors differ in the number of labels.
-    pub fn segment<'a>(&'a self, from: &'a Tensor, to: &'a Tensor) -> Segment<'a> {
-        Segment::new(self, from, to).prepared()
+    pub fn segment<'a>(
+        &'a self,
+        from: &'a Tensor,
+        to: &'a Tensor,
+        space: &'a mut SegmentSpace,
+    ) -> Segment<'a> {
+        Segment::new(self, from, to).prepared(space)
     }
 
     pub(super) fn aggregated(&self, view: View) -> Vec<Aggregated> {

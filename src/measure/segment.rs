@@ -1,9 +1,11 @@
 //! The way from one confusion tensor to another, along which a step is searched.
 
+use rayon::prelude::*;
+
 use super::aggregate::Aggregate;
-use super::blocks::map_groups;
+use super::blocks::{GROUP, GROUP_BLOCKS, TASK};
 use super::confusion::Tensor;
-use super::found::Found;
+use super::found::{Found, SegmentSpace};
 use super::objective::Objective;
 use super::view::View;
 
@@ -13,7 +15,7 @@ pub struct Segment<'a> {
     from: &'a Tensor,
     to: &'a Tensor,
     /// The labels that matter, by group.
-    found: Option<Vec<Found>>,
+    found: Option<&'a [Found]>,
 }
 
 impl<'a> Segment<'a> {
@@ -27,13 +29,16 @@ impl<'a> Segment<'a> {
     }
 
     /// The same segment, to be asked many times.
-    pub(super) fn prepared(self) -> Segment<'a> {
-        let useful = self.objective.aggregates.iter().any(Aggregate::is_zero_unless_found);
-        let (from, to) = (self.from, self.to);
-        let found = useful.then(|| {
-            map_groups(from.labels(), 1, Vec::new, |labels, group| Found::new(from, to, group.start, labels))
+    pub(super) fn prepared(self, space: &'a mut SegmentSpace) -> Segment<'a> {
+        if !self.objective.aggregates.iter().any(Aggregate::is_zero_unless_found) {
+            return self;
+        }
+        space.0.resize_with(self.from.labels().div_ceil(GROUP), Found::default);
+        let groups = space.0.par_iter_mut().with_min_len(TASK / GROUP_BLOCKS).enumerate();
+        groups.for_each_init(Vec::new, |labels, (group, found)| {
+            found.refill(self.from, self.to, group * GROUP, labels);
         });
-        Segment { found, ..self }
+        Segment { found: Some(&space.0), ..self }
     }
 
     /// The metric at each of `alphas`, with one pass over the labels for all of them.
@@ -43,7 +48,7 @@ impl<'a> Segment<'a> {
         let views: Vec<View> = alphas.iter().map(|&alpha| View::between(self.from, self.to, alpha)).collect();
         // Beyond the ends cells are no fractions any more.
         let inside = alphas.iter().all(|alpha| (0.0..=1.0).contains(alpha));
-        let found = self.found.as_deref().filter(|_| inside);
+        let found = self.found.filter(|_| inside);
         let aggregated = self.objective.aggregated_each(&views, found);
         aggregated.iter().map(|aggregated| self.objective.combine(aggregated)).collect()
     }

@@ -535,12 +535,16 @@ fn long_tailed(labels: usize) -> (Tensor, Tensor) {
 #[test]
 fn a_search_that_skips_labels_never_found_keeps_every_bit() {
     let sizes = [0.0, 1e-3, 0.3, 0.5, 1.0];
-    for labels in [1, 63, 512, 4096, 9001] {
+    // Used again and again, for more labels and for fewer.
+    let mut space = SegmentSpace::default();
+    for labels in [1, 63, 512, 9001, 4096] {
         let (from, to) = long_tailed(labels);
         for formula in formulas().iter().map(String::as_str).chain(UNUSUAL.iter().copied()) {
             let objective = bind(formula);
-            let (skipping, all) =
-                (objective.segment(&from, &to).values(&sizes), objective.values_between(&from, &to, &sizes));
+            let (skipping, all) = (
+                objective.segment(&from, &to, &mut space).values(&sizes),
+                objective.values_between(&from, &to, &sizes),
+            );
             assert_eq!(bits(&skipping), bits(&all), "{formula}, {labels} labels");
         }
     }
@@ -550,7 +554,8 @@ fn a_search_that_skips_labels_never_found_keeps_every_bit() {
 fn a_search_that_skips_labels_sees_what_is_not_a_number() {
     let (mut from, to) = long_tailed(1000);
     (from.true_positives[5], from.false_positives[5]) = (0.0, f64::NAN);
-    assert!(bind("macro-f1").segment(&from, &to).values(&[0.5])[0].is_nan());
+    let mut space = SegmentSpace::default();
+    assert!(bind("macro-f1").segment(&from, &to, &mut space).values(&[0.5])[0].is_nan());
 }
 
 #[test]
@@ -580,7 +585,8 @@ fn no_bit_depends_on_the_instructions_of_the_processor() {
         let fast = bind(formula);
         let plain = Objective { arch: pulp::Arch::Scalar, ..fast.clone() };
         let numbers = |objective: &Objective| {
-            let mut numbers = objective.segment(&from, &to).values(&[0.0, 0.1, 0.7]);
+            let mut space = SegmentSpace::default();
+            let mut numbers = objective.segment(&from, &to, &mut space).values(&[0.0, 0.1, 0.7]);
             numbers.extend([objective.value(&from), objective.value_between(&from, &to, 0.4)]);
             if let Ok(gradient) = objective.gradient(&from) {
                 numbers.extend(gradient.slopes.iter().chain(&gradient.intercepts));

@@ -8,7 +8,7 @@ use super::seconds::{Seconds, timed};
 use super::step::{Step, StepRule, best_step_together};
 use crate::classifier::{Candidates, Mixture, Rule, count_positives};
 use crate::error::Result;
-use crate::measure::{Gradient, Metric, Objective, Population, Tensor};
+use crate::measure::{Gradient, Metric, Objective, Population, SegmentSpace, Tensor};
 use crate::shard::Shard;
 use crate::store::Iteration;
 use crate::world::World;
@@ -163,6 +163,7 @@ struct Search<'a> {
     stall: Stop,
     /// A gradient that is needed no more, whose memory the next one takes.
     spare: Option<Gradient>,
+    space: SegmentSpace,
     fit: Fit,
 }
 
@@ -195,6 +196,7 @@ impl<'a> Search<'a> {
             before: utility,
             stall: Stop::Step,
             spare: None,
+            space: SegmentSpace::default(),
             fit,
         }
     }
@@ -217,10 +219,10 @@ impl<'a> Search<'a> {
     }
 
     /// Algorithm 1, line 11.
-    fn step(&self, next: &Tensor) -> Step {
+    fn step(&mut self, next: &Tensor) -> Step {
         match self.options.step {
             StepRule::Search => {
-                let segment = self.objective.segment(&self.current, next);
+                let segment = self.objective.segment(&self.current, next, &mut self.space);
                 best_step_together(|sizes| segment.values(sizes))
             }
             StepRule::Classic => {
