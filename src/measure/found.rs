@@ -4,6 +4,8 @@
 //! are exactly 0 there, and a sum does not change by a 0: such labels need not be evaluated. In data with a
 //! long tail they are more than half of all labels.
 
+use std::ops::Range;
+
 use super::blocks::{GROUP, GROUP_BLOCKS, LANES};
 use super::confusion::Tensor;
 use super::view::{End, View};
@@ -50,10 +52,11 @@ impl Found {
         let end = from.labels().min(first + GROUP);
         labels.resize(GROUP, 0);
         let mut count = 0;
-        for label in first..end {
+        let ends = never_found(from, first..end).zip(never_found(to, first..end));
+        for (label, (in_from, in_to)) in (first..end).zip(ends) {
             // Written always, kept if found: a branch would be mispredicted for every other label.
             labels[count] = label;
-            count += usize::from(!is_never_found(from, label) || !is_never_found(to, label));
+            count += usize::from(!(in_from & in_to));
         }
         let labels = &labels[..count];
         select(&mut self.positives, from.positives(), labels);
@@ -73,12 +76,12 @@ impl Found {
 pub(super) const MOST: f64 = 2.0;
 
 /// No hits, and fractions in the other cells: what is not a number must be seen in the result.
-#[inline(always)]
-fn is_never_found(tensor: &Tensor, label: usize) -> bool {
-    let fraction = |value: f64| (0.0..=MOST).contains(&value);
-    (tensor.true_positives[label] == 0.0)
-        & fraction(tensor.false_positives[label])
-        & fraction(tensor.positives()[label])
+fn never_found(tensor: &Tensor, range: Range<usize>) -> impl Iterator<Item = bool> {
+    let fraction = |value: f64| (value >= 0.0) & (value <= MOST);
+    let hits = tensor.true_positives[range.clone()].iter();
+    let others = tensor.false_positives[range.clone()].iter().zip(&tensor.positives()[range]);
+    hits.zip(others)
+        .map(move |(&hits, (&alarms, &positives))| (hits == 0.0) & fraction(alarms) & fraction(positives))
 }
 
 /// The sums of a group: one for every lane of every block, as when all labels are evaluated. The blocks are
