@@ -77,7 +77,7 @@ pub(super) const MOST: f64 = 2.0;
 
 /// No hits, and fractions in the other cells: what is not a number must be seen in the result.
 fn never_found(tensor: &Tensor, range: Range<usize>) -> impl Iterator<Item = bool> {
-    let fraction = |value: f64| (value >= 0.0) & (value <= MOST);
+    let fraction = |value: f64| (0.0..=MOST).contains(&value);
     let hits = tensor.true_positives[range.clone()].iter();
     let others = tensor.false_positives[range.clone()].iter().zip(&tensor.positives()[range]);
     hits.zip(others)
