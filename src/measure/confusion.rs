@@ -94,7 +94,7 @@ impl Tensor {
     }
 
     /// Becomes the tensor of other counts of the same data: where there is one that is needed no more, that
-    /// saves taking new memory from the system, which costs more than filling it.
+    /// saves taking new memory from the system.
     ///
     /// # Panics
     /// If the lengths differ or the population has no rows.

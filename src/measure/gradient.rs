@@ -66,7 +66,7 @@ impl Objective {
     }
 
     /// [`Objective::gradient`] in the memory of a gradient that is needed no more: taking new memory from the
-    /// system costs as much as the computation.
+    /// system costs nearly as much as the computation.
     pub fn gradient_reusing(
         &self,
         tensor: &Tensor,
