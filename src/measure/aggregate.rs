@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use super::blocks::{LANES, lanes};
-use super::formula::{DualColumn, Expr, Kind, Program, lower};
+use super::blocks::{BLOCK, GROUP_BLOCKS, LANES, lanes};
+use super::formula::{DualColumn, Expr, Kind, Program, ValueRange, lower};
+use super::found::{Found, MOST, Sums};
 use super::number::Dual;
 use super::view::{View, Wanted};
 
@@ -16,6 +17,7 @@ pub(super) struct Aggregate {
     program: Program,
     pub budget: f64,
     pub epsilon: f64,
+    zero_unless_found: bool,
 }
 
 /// What one pass over the labels leaves of an aggregation; parts of the labels can be merged.
@@ -67,7 +69,16 @@ pub(super) enum Sensitivity {
 impl Aggregate {
     pub(super) fn new(kind: Kind, formula: Expr, budget: f64, epsilon: f64) -> Aggregate {
         let program = Program::new(&lower(&formula, budget, epsilon), 4);
-        Aggregate { kind, formula, program, budget, epsilon }
+        let cell = ValueRange { low: 0.0, high: 2.0 * MOST };
+        let unfound = program.range(&[ValueRange::ZERO, cell, cell, cell]);
+        let zero_unless_found =
+            matches!(kind, Kind::Macro | Kind::Sum) && unfound.is_some_and(ValueRange::is_zero);
+        Aggregate { kind, formula, program, budget, epsilon, zero_unless_found }
+    }
+
+    /// Whether labels without true positives are known to add exactly 0.
+    pub(super) fn is_zero_unless_found(&self) -> bool {
+        self.zero_unless_found
     }
 
     /// Scratch space for [`Aggregate::statistic`].
@@ -119,23 +130,67 @@ impl Aggregate {
         Aggregated { value: body.scalar(&means), sensitivity: Sensitivity::Shared(partials) }
     }
 
-    /// What a block of labels leaves.
-    pub(super) fn statistic(
+    /// What the blocks of a group of labels leave.
+    #[inline(always)]
+    pub(super) fn statistics<'a>(
         &self,
         view: View,
-        block: Range<usize>,
+        found: Option<&Found>,
+        group: Range<usize>,
         columns: &mut [[f64; LANES]],
-    ) -> Statistic {
-        let wanted = self.wanted();
-        let load = |range: Range<usize>, columns: &mut [[f64; LANES]]| {
-            let [a, b, c, d, ..] = columns else { unreachable!("a label has four cells") };
-            view.load(range, wanted, [a, b, c, d]);
-        };
+        out: impl Iterator<Item = &'a mut Statistic>,
+    ) {
+        match (found, view.towards) {
+            (Some(found), Some((_, alpha))) if self.zero_unless_found => {
+                let totals = self.totals(found, alpha, columns);
+                out.zip(totals).for_each(|(out, total)| *out = Statistic::Total(total));
+            }
+            _ => {
+                let blocks = group.clone().step_by(BLOCK);
+                for (start, out) in blocks.zip(out) {
+                    *out = self.statistic(view, start..group.end.min(start + BLOCK), columns);
+                }
+            }
+        }
+    }
+
+    /// [`Statistic::Total`] of the blocks of a group, from those of its labels that are found.
+    #[inline(always)]
+    fn totals(&self, found: &Found, alpha: f64, columns: &mut [[f64; LANES]]) -> [f64; GROUP_BLOCKS] {
+        let view = found.view(alpha);
+        let mut sums = Sums::ZERO;
+        for range in lanes(0..view.labels()) {
+            sums.add(&found.slots[range.clone()], self.evaluate(view, range, columns));
+        }
+        sums.totals()
+    }
+
+    /// The binary formula of at most [`LANES`] labels.
+    #[inline(always)]
+    fn evaluate<'a>(
+        &self,
+        view: View,
+        range: Range<usize>,
+        columns: &'a mut [[f64; LANES]],
+    ) -> &'a [f64; LANES] {
+        self.load(view, range, columns);
+        self.program.run(columns)
+    }
+
+    #[inline(always)]
+    fn load(&self, view: View, range: Range<usize>, columns: &mut [[f64; LANES]]) {
+        let [a, b, c, d, ..] = columns else { unreachable!("a label has four cells") };
+        view.load(range, self.wanted(), [a, b, c, d]);
+    }
+
+    /// What a block of labels leaves.
+    #[inline(always)]
+    fn statistic(&self, view: View, block: Range<usize>, columns: &mut [[f64; LANES]]) -> Statistic {
         match self.kind {
             Kind::Micro => {
                 let mut sums = [[0.0; LANES]; 4];
                 for range in lanes(block) {
-                    load(range.clone(), columns);
+                    self.load(view, range.clone(), columns);
                     for (sums, cells) in sums.iter_mut().zip(&*columns) {
                         add(sums, cells, range.len());
                     }
@@ -145,8 +200,7 @@ impl Aggregate {
             Kind::Minimum => {
                 let mut smallest = Statistic::Smallest { value: f64::INFINITY, label: block.start };
                 for range in lanes(block) {
-                    load(range.clone(), columns);
-                    for (label, &value) in range.zip(self.program.run(columns)) {
+                    for (label, &value) in range.clone().zip(self.evaluate(view, range, columns)) {
                         smallest = smallest.merge(Statistic::Smallest { value, label });
                     }
                 }
@@ -155,8 +209,7 @@ impl Aggregate {
             Kind::Macro | Kind::Sum | Kind::GeometricMean | Kind::HarmonicMean => {
                 let mut sums = [0.0; LANES];
                 for range in lanes(block) {
-                    load(range.clone(), columns);
-                    let values = self.program.run(columns);
+                    let values = self.evaluate(view, range.clone(), columns);
                     let epsilon = self.epsilon;
                     match self.kind {
                         Kind::GeometricMean => {
@@ -183,6 +236,7 @@ impl Aggregate {
     }
 
     /// Adds `weight` times the derivatives with respect to the cells of the labels in `range`.
+    #[inline(always)]
     pub(super) fn add_derivatives(
         &self,
         (sensitivity, weight): (Sensitivity, f64),
@@ -219,6 +273,7 @@ impl Aggregate {
         }
     }
 
+    #[inline(always)]
     fn differentiate<'a>(
         &self,
         view: View,
@@ -233,6 +288,7 @@ impl Aggregate {
 }
 
 /// Lanes are summed side by side, which the compiler turns into vector instructions.
+#[inline(always)]
 fn add(sums: &mut [f64; LANES], values: &[f64; LANES], used: usize) {
     if used == LANES {
         // A loop of known length, which almost all are.

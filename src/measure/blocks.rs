@@ -10,24 +10,48 @@ pub(super) const LANES: usize = 64;
 /// Labels whose partial sum is taken by one thread.
 pub(super) const BLOCK: usize = 8 * LANES;
 
+/// Blocks that are evaluated at all sizes of a step while they are in the cache of the processor.
+pub(super) const GROUP_BLOCKS: usize = 8;
+
+/// Labels of those.
+pub(super) const GROUP: usize = GROUP_BLOCKS * BLOCK;
+
+/// Blocks that a thread takes at least: fewer would not be worth the hand-over.
+pub(super) const TASK: usize = 32;
+
 /// With fewer numbers than these the threads cost more than they save.
 pub(super) const PARALLEL_FROM: usize = 32_768;
 
-/// Calls `job` for every block of labels; the results are in the order of the blocks. `numbers` are those
-/// computed for each label. What `scratch` makes is made for each thread a few times, not for each block.
-pub(crate) fn map_blocks<S, R: Send>(
+/// Calls `job` for every block of labels; the results are in the order of the blocks.
+pub(crate) fn map_blocks<R: Send>(labels: usize, job: impl Fn(Range<usize>) -> R + Sync + Send) -> Vec<R> {
+    map_pieces::<BLOCK, _, _>(labels, labels, || (), |_, range| job(range))
+}
+
+/// Calls `job` for every group of labels; the results are in the order of the groups. `numbers` are those
+/// computed for each label. What `scratch` makes is made for each thread a few times, not for each group.
+pub(super) fn map_groups<S, R: Send>(
     labels: usize,
     numbers: usize,
     scratch: impl Fn() -> S + Sync + Send,
     job: impl Fn(&mut S, Range<usize>) -> R + Sync + Send,
 ) -> Vec<R> {
-    let run = |scratch: &mut S, block: usize| job(scratch, block * BLOCK..labels.min((block + 1) * BLOCK));
-    let blocks = labels.div_ceil(BLOCK);
-    if labels.saturating_mul(numbers) >= PARALLEL_FROM {
-        (0..blocks).into_par_iter().map_init(scratch, run).collect()
+    map_pieces::<GROUP, _, _>(labels, labels.saturating_mul(numbers), scratch, job)
+}
+
+fn map_pieces<const PIECE: usize, S, R: Send>(
+    labels: usize,
+    work: usize,
+    scratch: impl Fn() -> S + Sync + Send,
+    job: impl Fn(&mut S, Range<usize>) -> R + Sync + Send,
+) -> Vec<R> {
+    let run = |scratch: &mut S, piece: usize| job(scratch, piece * PIECE..labels.min((piece + 1) * PIECE));
+    let pieces = labels.div_ceil(PIECE);
+    if work >= PARALLEL_FROM {
+        let task = (TASK * BLOCK / PIECE).max(1);
+        (0..pieces).into_par_iter().with_min_len(task).map_init(scratch, run).collect()
     } else {
         let mut scratch = scratch();
-        (0..blocks).map(|block| run(&mut scratch, block)).collect()
+        (0..pieces).map(|piece| run(&mut scratch, piece)).collect()
     }
 }
 
@@ -35,13 +59,14 @@ pub(crate) fn map_blocks<S, R: Send>(
 pub(crate) fn fill_blocks<T: Send>(out: &mut [T], job: impl Fn(Range<usize>, &mut [T]) + Sync + Send) {
     let run = |(block, out): (usize, &mut [T])| job(block * BLOCK..block * BLOCK + out.len(), out);
     if out.len() >= PARALLEL_FROM {
-        out.par_chunks_mut(BLOCK).enumerate().for_each(run);
+        out.par_chunks_mut(BLOCK).with_min_len(TASK).enumerate().for_each(run);
     } else {
         out.chunks_mut(BLOCK).enumerate().for_each(run);
     }
 }
 
 /// The range in pieces of at most [`LANES`].
+#[inline(always)]
 pub(super) fn lanes(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let end = range.end;
     range.step_by(LANES).map(move |start| start..end.min(start + LANES))
@@ -49,5 +74,5 @@ pub(super) fn lanes(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
 
 /// The sum of what the blocks give, in an order that only depends on the number of labels.
 pub(super) fn sum_blocks(labels: usize, sum: impl Fn(Range<usize>) -> f64 + Sync + Send) -> f64 {
-    map_blocks(labels, 1, || (), |_, range| sum(range)).into_iter().sum()
+    map_blocks(labels, sum).into_iter().sum()
 }

@@ -50,10 +50,19 @@ impl Population {
 
 fn fractions(counts: &[u64], whole: f64) -> Vec<f64> {
     let mut fractions = vec![0.0; counts.len()];
-    fill_blocks(&mut fractions, |range, out| {
+    fill_fractions(&mut fractions, counts, whole);
+    fractions
+}
+
+fn fill_fractions(out: &mut [f64], counts: &[u64], whole: f64) {
+    fill_blocks(out, |range, out| {
         out.iter_mut().zip(&counts[range]).for_each(|(out, &count)| *out = count as f64 / whole);
     });
-    fractions
+}
+
+fn fill_alarms(out: &mut [f64], predicted: &[u64], hits: &[u64], alarms: impl Fn(u64, u64) -> f64) {
+    let counts = predicted.iter().zip(hits);
+    out.iter_mut().zip(counts).for_each(|(out, (&predicted, &hits))| *out = alarms(predicted, hits));
 }
 
 /// One 2x2 confusion matrix per label, its cells as fractions of the rows.
@@ -78,27 +87,43 @@ impl Tensor {
     /// # Panics
     /// If the lengths differ or the population has no rows.
     pub fn with_positives(counts: &Counts, population: &Population, positives: Arc<[f64]>) -> Tensor {
+        let labels = positives.len();
+        let mut tensor = Tensor::from_fractions(vec![0.0; labels], vec![0.0; labels], positives);
+        tensor.recount(counts, population);
+        tensor
+    }
+
+    /// Becomes the tensor of other counts of the same data: where there is one that is needed no more, that
+    /// saves taking new memory from the system.
+    ///
+    /// # Panics
+    /// If the lengths differ or the population has no rows.
+    pub fn recount(&mut self, counts: &Counts, population: &Population) {
         let labels = population.positives.len();
+        assert_eq!(self.labels(), labels, "a tensor of the same labels");
         assert_eq!(counts.true_positives.len(), labels, "one true positive count a label");
         assert_eq!(counts.predicted.len(), labels, "one predicted count a label");
         let (unit, whole) = (population.unit, population.whole());
+        let narrow = population.rows.checked_mul(unit).is_some();
+        fill_fractions(&mut self.true_positives, &counts.true_positives, whole);
         // The difference is taken between integers: between fractions it would leave rounding dust where
         // every prediction is right, and a quotient by that dust is a wild gradient.
-        let alarms = |predicted: u64, hits: u64| {
-            let wide = u128::from(predicted) * u128::from(unit);
-            debug_assert!(wide >= u128::from(hits), "more true positives than predictions");
+        fill_blocks(&mut self.false_positives, |range, out| {
+            let (predicted, hits) = (&counts.predicted[range.clone()], &counts.true_positives[range]);
             // Both ways round the same integer; the narrow one is several times as fast.
-            match predicted.checked_mul(unit) {
-                Some(predicted) => predicted.saturating_sub(hits) as f64 / whole,
-                None => wide.saturating_sub(u128::from(hits)) as f64 / whole,
+            if narrow && predicted.iter().fold(0, |most, &count| count.max(most)) <= population.rows {
+                fill_alarms(out, predicted, hits, |predicted, hits| {
+                    debug_assert!(predicted * unit >= hits, "more true positives than predictions");
+                    (predicted * unit).saturating_sub(hits) as f64 / whole
+                });
+            } else {
+                fill_alarms(out, predicted, hits, |predicted, hits| {
+                    let wide = u128::from(predicted) * u128::from(unit);
+                    debug_assert!(wide >= u128::from(hits), "more true positives than predictions");
+                    wide.saturating_sub(u128::from(hits)) as f64 / whole
+                });
             }
-        };
-        let mut false_positives = vec![0.0; labels];
-        fill_blocks(&mut false_positives, |range, out| {
-            let counts = counts.predicted[range.clone()].iter().zip(&counts.true_positives[range]);
-            out.iter_mut().zip(counts).for_each(|(out, (&predicted, &hits))| *out = alarms(predicted, hits));
         });
-        Tensor::from_fractions(fractions(&counts.true_positives, whole), false_positives, positives)
     }
 
     /// From fractions of the rows.
@@ -163,24 +188,24 @@ impl Tensor {
 }
 
 /// The cells tp, fp, fn, tn from the two stored ones; the floors remove rounding dust of mixtures.
-#[inline]
+#[inline(always)]
 fn cells(true_positives: f64, false_positives: f64, positives: f64) -> [f64; 4] {
     let misses = false_negatives(positives, true_positives);
     let rest = true_negatives(true_positives, false_positives, misses);
     [true_positives, false_positives, misses, rest]
 }
 
-#[inline]
+#[inline(always)]
 pub(super) fn false_negatives(positives: f64, true_positives: f64) -> f64 {
     (positives - true_positives).max(0.0)
 }
 
-#[inline]
+#[inline(always)]
 pub(super) fn true_negatives(true_positives: f64, false_positives: f64, false_negatives: f64) -> f64 {
     (1.0 - true_positives - false_positives - false_negatives).max(0.0)
 }
 
-#[inline]
+#[inline(always)]
 pub(super) fn blend(from: f64, to: f64, alpha: f64) -> f64 {
     (1.0 - alpha) * from + alpha * to
 }

@@ -3,12 +3,13 @@
 use rayon::prelude::*;
 
 use super::aggregate::Aggregate;
-use super::blocks::{BLOCK, LANES, PARALLEL_FROM, lanes, sum_blocks};
+use super::blocks::{BLOCK, LANES, PARALLEL_FROM, TASK, lanes, sum_blocks};
 use super::confusion::Tensor;
 use super::error::MeasureError;
 use super::formula::DualColumn;
 use super::number::{Dual, Number};
 use super::objective::Objective;
+use super::vectors::vectorised;
 use super::view::View;
 
 /// The gradient of a metric at a confusion tensor, as gains of predicting a label.
@@ -61,7 +62,17 @@ type Scratch = Vec<Vec<DualColumn<LANES>>>;
 impl Objective {
     /// The gradient at a tensor, by automatic differentiation (Algorithm 1, lines 7 and 8).
     pub fn gradient(&self, tensor: &Tensor) -> Result<Gradient, MeasureError> {
-        let view = View { from: tensor, towards: None };
+        self.gradient_reusing(tensor, None)
+    }
+
+    /// [`Objective::gradient`] in the memory of a gradient that is needed no more: taking new memory from the
+    /// system costs nearly as much as the computation.
+    pub fn gradient_reusing(
+        &self,
+        tensor: &Tensor,
+        spare: Option<Gradient>,
+    ) -> Result<Gradient, MeasureError> {
+        let view = View::at(tensor);
         let aggregated = self.aggregated(view);
         let value = self.combine(&aggregated);
         if !value.is_finite() {
@@ -76,26 +87,36 @@ impl Objective {
         let fill = |scratch: &mut Scratch,
                     (block, (slopes, intercepts)): (usize, (&mut [f64], &mut [f64]))| {
             let first = block * BLOCK;
-            for range in lanes(first..first + slopes.len()) {
-                let mut gains = [[0.0; LANES]; 4];
-                for (((aggregate, outcome), weight), columns) in parts.iter().zip(scratch.iter_mut()) {
-                    // What the formula does not depend on must not bring in an infinite factor.
-                    if *weight != 0.0 {
-                        let how = (outcome.sensitivity, *weight);
-                        aggregate.add_derivatives(how, view, range.clone(), columns, &mut gains);
+            vectorised(
+                self.arch,
+                #[inline(always)]
+                || {
+                    for range in lanes(first..first + slopes.len()) {
+                        let mut gains = [[0.0; LANES]; 4];
+                        for (((aggregate, outcome), weight), columns) in parts.iter().zip(scratch.iter_mut())
+                        {
+                            // What the formula does not depend on must not bring in an infinite factor.
+                            if *weight != 0.0 {
+                                let how = (outcome.sensitivity, *weight);
+                                aggregate.add_derivatives(how, view, range.clone(), columns, &mut gains);
+                            }
+                        }
+                        let here = range.start - first..range.end - first;
+                        let positives = &tensor.positives()[range];
+                        reduce(&gains, positives, &mut slopes[here.clone()], &mut intercepts[here]);
                     }
-                }
-                let here = range.start - first..range.end - first;
-                let positives = &tensor.positives()[range];
-                reduce(&gains, positives, &mut slopes[here.clone()], &mut intercepts[here]);
-            }
+                },
+            );
             slopes.iter().chain(&*intercepts).fold(true, |finite, gain| finite & gain.is_finite())
         };
-        let mut slopes = vec![0.0; tensor.labels()];
-        let mut intercepts = vec![0.0; tensor.labels()];
+        let fitting = spare.filter(|spare| spare.slopes.len() == tensor.labels());
+        let (mut slopes, mut intercepts) = match fitting {
+            Some(Gradient { slopes, intercepts, .. }) => (slopes, intercepts),
+            None => (vec![0.0; tensor.labels()], vec![0.0; tensor.labels()]),
+        };
         let finite = if tensor.labels() >= PARALLEL_FROM {
             let blocks = slopes.par_chunks_mut(BLOCK).zip(intercepts.par_chunks_mut(BLOCK));
-            blocks.enumerate().map_init(scratch, fill).reduce(|| true, |a, b| a & b)
+            blocks.enumerate().with_min_len(TASK).map_init(scratch, fill).reduce(|| true, |a, b| a & b)
         } else {
             let blocks = slopes.chunks_mut(BLOCK).zip(intercepts.chunks_mut(BLOCK));
             let mut scratch = scratch();
@@ -128,6 +149,7 @@ impl Objective {
 }
 
 /// Slopes and intercepts from the derivatives with respect to the cells.
+#[inline(always)]
 fn reduce(gains: &[[f64; LANES]; 4], positives: &[f64], slopes: &mut [f64], intercepts: &mut [f64]) {
     let [tp, fp, miss, tn] = gains;
     for (lane, &positives) in positives.iter().enumerate() {

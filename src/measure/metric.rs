@@ -2,6 +2,8 @@
 
 use std::str::FromStr;
 
+use pulp::Arch;
+
 use super::aggregate::Aggregate;
 use super::formula::{self, Formula, FormulaError, lower};
 use super::objective::Objective;
@@ -35,6 +37,7 @@ impl Metric {
                 .map(|a| Aggregate::new(a.kind, a.body.clone(), k as f64, epsilon))
                 .collect(),
             outer: bound(&self.formula.outer),
+            arch: Arch::new(),
         }
     }
 }

@@ -9,19 +9,24 @@ mod blocks;
 mod confusion;
 mod error;
 pub mod formula;
+mod found;
 mod gradient;
 mod metric;
 pub mod monotone;
 pub mod number;
 mod objective;
+mod segment;
 #[cfg(test)]
 mod tests;
+mod vectors;
 mod view;
 
 pub(crate) use blocks::{fill_blocks, map_blocks};
 pub use confusion::{Counts, Population, Tensor};
 pub use error::MeasureError;
 pub use formula::{FormulaError, catalogue_help};
+pub use found::SegmentSpace;
 pub use gradient::Gradient;
 pub use metric::Metric;
 pub use objective::Objective;
+pub use segment::Segment;

@@ -20,16 +20,19 @@ pub trait Number: Copy {
     fn powf(self, exponent: f64, epsilon: f64) -> Self;
 
     /// The smaller; the first of two equal ones.
+    #[inline(always)]
     fn min(self, rhs: Self) -> Self {
         if rhs.value() < self.value() || rhs.value().is_nan() { rhs } else { self }
     }
 
     /// The greater; the first of two equal ones.
+    #[inline(always)]
     fn max(self, rhs: Self) -> Self {
         if rhs.value() > self.value() || rhs.value().is_nan() { rhs } else { self }
     }
 
     /// With derivative 0, the subgradient of least norm, at 0.
+    #[inline(always)]
     fn abs(self) -> Self {
         match self.value() {
             value if value < 0.0 => self.neg(),
@@ -42,52 +45,53 @@ pub trait Number: Copy {
 /// A difference of cells that should be 0 can be this far below it; a root of it is 0, not NaN.
 const ROUNDING_DUST: f64 = 1e-12;
 
+#[inline(always)]
 fn without_dust(value: f64) -> f64 {
     if value < 0.0 && value > -ROUNDING_DUST { 0.0 } else { value }
 }
 
 impl Number for f64 {
-    #[inline]
+    #[inline(always)]
     fn from_f64(value: f64) -> f64 {
         value
     }
-    #[inline]
+    #[inline(always)]
     fn value(self) -> f64 {
         self
     }
-    #[inline]
+    #[inline(always)]
     fn add(self, rhs: f64) -> f64 {
         self + rhs
     }
-    #[inline]
+    #[inline(always)]
     fn sub(self, rhs: f64) -> f64 {
         self - rhs
     }
-    #[inline]
+    #[inline(always)]
     fn mul(self, rhs: f64) -> f64 {
         self * rhs
     }
-    #[inline]
+    #[inline(always)]
     fn neg(self) -> f64 {
         -self
     }
-    #[inline]
+    #[inline(always)]
     fn div(self, rhs: f64, epsilon: f64) -> f64 {
         self / (rhs + epsilon)
     }
-    #[inline]
+    #[inline(always)]
     fn sqrt(self, _: f64) -> f64 {
         f64::sqrt(without_dust(self))
     }
-    #[inline]
+    #[inline(always)]
     fn ln(self) -> f64 {
         f64::ln(self)
     }
-    #[inline]
+    #[inline(always)]
     fn exp(self) -> f64 {
         f64::exp(self)
     }
-    #[inline]
+    #[inline(always)]
     fn powf(self, exponent: f64, _: f64) -> f64 {
         if exponent == 2.0 {
             self * self
@@ -114,12 +118,12 @@ impl<const N: usize> Dual<N> {
         Dual { value, partials }
     }
 
-    #[inline]
+    #[inline(always)]
     fn chain(self, value: f64, derivative: f64) -> Dual<N> {
         Dual { value, partials: self.partials.map(|partial| times(derivative, partial)) }
     }
 
-    #[inline]
+    #[inline(always)]
     fn zip(self, rhs: Dual<N>, value: f64, combine: impl Fn(f64, f64) -> f64) -> Dual<N> {
         Dual { value, partials: std::array::from_fn(|i| combine(self.partials[i], rhs.partials[i])) }
     }
@@ -127,37 +131,37 @@ impl<const N: usize> Dual<N> {
 
 /// A factor of the chain rule. What does not depend on a variable has derivative 0 in it, even where the
 /// factor is infinite; IEEE arithmetic would say NaN.
-#[inline]
+#[inline(always)]
 fn times(factor: f64, partial: f64) -> f64 {
     if partial == 0.0 { 0.0 } else { factor * partial }
 }
 
 impl<const N: usize> Number for Dual<N> {
-    #[inline]
+    #[inline(always)]
     fn from_f64(value: f64) -> Dual<N> {
         Dual { value, partials: [0.0; N] }
     }
-    #[inline]
+    #[inline(always)]
     fn value(self) -> f64 {
         self.value
     }
-    #[inline]
+    #[inline(always)]
     fn add(self, rhs: Dual<N>) -> Dual<N> {
         self.zip(rhs, self.value + rhs.value, |a, b| a + b)
     }
-    #[inline]
+    #[inline(always)]
     fn sub(self, rhs: Dual<N>) -> Dual<N> {
         self.zip(rhs, self.value - rhs.value, |a, b| a - b)
     }
-    #[inline]
+    #[inline(always)]
     fn mul(self, rhs: Dual<N>) -> Dual<N> {
         self.zip(rhs, self.value * rhs.value, |a, b| times(rhs.value, a) + times(self.value, b))
     }
-    #[inline]
+    #[inline(always)]
     fn neg(self) -> Dual<N> {
         self.chain(-self.value, -1.0)
     }
-    #[inline]
+    #[inline(always)]
     fn div(self, rhs: Dual<N>, epsilon: f64) -> Dual<N> {
         let under = rhs.value + epsilon;
         let value = self.value / under;
@@ -166,21 +170,21 @@ impl<const N: usize> Number for Dual<N> {
             if numerator == 0.0 { 0.0 } else { numerator / under }
         })
     }
-    #[inline]
+    #[inline(always)]
     fn sqrt(self, epsilon: f64) -> Dual<N> {
         let derivative = 0.5 / f64::sqrt(self.value.max(epsilon));
         self.chain(Number::sqrt(self.value, epsilon), derivative)
     }
-    #[inline]
+    #[inline(always)]
     fn ln(self) -> Dual<N> {
         self.chain(f64::ln(self.value), 1.0 / self.value)
     }
-    #[inline]
+    #[inline(always)]
     fn exp(self) -> Dual<N> {
         let value = f64::exp(self.value);
         self.chain(value, value)
     }
-    #[inline]
+    #[inline(always)]
     fn powf(self, exponent: f64, epsilon: f64) -> Dual<N> {
         let base = if exponent < 1.0 { self.value.max(epsilon) } else { self.value };
         let derivative =

@@ -1,9 +1,14 @@
 //! A metric bound to a budget: what the search evaluates.
 
-use super::aggregate::{Aggregate, Aggregated};
-use super::blocks::map_blocks;
+use pulp::Arch;
+
+use super::aggregate::{Aggregate, Aggregated, Statistic};
+use super::blocks::{BLOCK, GROUP, map_groups};
 use super::confusion::Tensor;
 use super::formula::Node;
+use super::found::{Found, SegmentSpace};
+use super::segment::Segment;
+use super::vectors::vectorised;
 use super::view::View;
 
 /// A metric with its budget `k` and `epsilon` fixed.
@@ -15,12 +20,14 @@ pub struct Objective {
     pub(super) budget: usize,
     pub(super) aggregates: Vec<Aggregate>,
     pub(super) outer: Node,
+    /// The instructions that loops over labels are compiled for. No result depends on them.
+    pub(super) arch: Arch,
 }
 
 impl Objective {
     /// The metric of a confusion tensor; NaN if there are no labels or the formula has no value there.
     pub fn value(&self, tensor: &Tensor) -> f64 {
-        self.combine(&self.aggregated(View { from: tensor, towards: None }))
+        self.combine(&self.aggregated(View::at(tensor)))
     }
 
     /// The metric of `(1 - alpha) * from + alpha * to` (Algorithm 1, line 11), without making that tensor.
@@ -38,34 +45,58 @@ impl Objective {
     /// # Panics
     /// If the tensors differ in the number of labels.
     pub fn values_between(&self, from: &Tensor, to: &Tensor, alphas: &[f64]) -> Vec<f64> {
-        assert_eq!(from.labels(), to.labels(), "both ends of a segment have the same labels");
-        let views: Vec<View> =
-            alphas.iter().map(|&alpha| View { from, towards: Some((to, alpha)) }).collect();
-        self.aggregated_each(&views).iter().map(|aggregated| self.combine(aggregated)).collect()
+        Segment::new(self, from, to).values(alphas)
+    }
+
+    /// The metric between two tensors, for a search that asks at many sizes, one after the other.
+    ///
+    /// # Panics
+    /// If the tensors differ in the number of labels.
+    pub fn segment<'a>(
+        &'a self,
+        from: &'a Tensor,
+        to: &'a Tensor,
+        space: &'a mut SegmentSpace,
+    ) -> Segment<'a> {
+        Segment::new(self, from, to).prepared(space)
     }
 
     pub(super) fn aggregated(&self, view: View) -> Vec<Aggregated> {
-        self.aggregated_each(&[view]).swap_remove(0)
+        self.aggregated_each(&[view], None).swap_remove(0)
     }
 
-    /// All aggregations of all views. The views are of the same labels, and a block of those is in the cache
-    /// of the processor while it is evaluated for every view.
-    fn aggregated_each(&self, views: &[View]) -> Vec<Vec<Aggregated>> {
+    /// All aggregations of all views. The views are of the same labels, and a group of those is in the cache
+    /// of the processor while it is evaluated for every view. Where the labels that are `found` are known,
+    /// for each group, no others are evaluated if they are 0.
+    pub(super) fn aggregated_each(&self, views: &[View], found: Option<&[Found]>) -> Vec<Vec<Aggregated>> {
         let Some(labels) = views.first().map(View::labels) else { return Vec::new() };
+        let each_block = views.len() * self.aggregates.len();
         let scratch = || self.aggregates.iter().map(Aggregate::columns).collect::<Vec<_>>();
-        let blocks = map_blocks(labels, views.len(), scratch, |scratch, block| {
-            let mut statistics = Vec::with_capacity(views.len() * self.aggregates.len());
-            for view in views {
-                for (aggregate, columns) in self.aggregates.iter().zip(scratch.iter_mut()) {
-                    statistics.push(aggregate.statistic(*view, block.clone(), columns));
-                }
-            }
+        let groups = map_groups(labels, views.len(), scratch, |scratch, group| {
+            let mut statistics = vec![Statistic::Total(0.0); group.len().div_ceil(BLOCK) * each_block];
+            let found = found.map(|found| &found[group.start / GROUP]);
+            vectorised(
+                self.arch,
+                #[inline(always)]
+                || {
+                    for (number, view) in views.iter().enumerate() {
+                        let parts = self.aggregates.iter().zip(scratch.iter_mut());
+                        for (first, (aggregate, columns)) in (number * self.aggregates.len()..).zip(parts) {
+                            let out = statistics.iter_mut().skip(first).step_by(each_block);
+                            aggregate.statistics(*view, found, group.clone(), columns, out);
+                        }
+                    }
+                },
+            );
             statistics
         });
         // From the first block to the last, whoever was done first: the order of additions is fixed.
-        let merged = blocks.into_iter().reduce(|mut merged, block| {
-            merged.iter_mut().zip(block).for_each(|(merged, part)| *merged = merged.merge(part));
-            merged
+        let mut blocks = groups.iter().flat_map(|group| group.chunks_exact(each_block));
+        let merged = blocks.next().map(|first| {
+            blocks.fold(first.to_vec(), |mut merged, block| {
+                merged.iter_mut().zip(block).for_each(|(merged, &part)| *merged = merged.merge(part));
+                merged
+            })
         });
         let finish = |view: usize| {
             let statistic =

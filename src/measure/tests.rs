@@ -514,3 +514,88 @@ fn formulas_that_reward_mistakes_are_named() {
     let warnings = monotone::warnings(&bind("log(macro-f1 - 2)"));
     assert!(warnings[0].contains("the value is NaN"), "{}", warnings[0]);
 }
+
+/// Two tensors of a long tail: most labels are never found, some by one of the two only.
+fn long_tailed(labels: usize) -> (Tensor, Tensor) {
+    let (mut from, mut to) = (tensor(labels, 1), tensor(labels, 3));
+    for label in 0..labels {
+        if label % 5 < 3 {
+            from.true_positives[label] = 0.0;
+        }
+        if label % 7 < 5 {
+            to.true_positives[label] = 0.0;
+        }
+        if label % 11 == 0 {
+            (from.false_positives[label], to.false_positives[label]) = (0.0, 0.0);
+        }
+    }
+    (from, to)
+}
+
+#[test]
+fn a_search_that_skips_labels_never_found_keeps_every_bit() {
+    let sizes = [0.0, 1e-3, 0.3, 0.5, 1.0];
+    // Used again and again, for more labels and for fewer.
+    let mut space = SegmentSpace::default();
+    for labels in [1, 63, 512, 9001, 4096] {
+        let (from, to) = long_tailed(labels);
+        for formula in formulas().iter().map(String::as_str).chain(UNUSUAL.iter().copied()) {
+            let objective = bind(formula);
+            let (skipping, all) = (
+                objective.segment(&from, &to, &mut space).values(&sizes),
+                objective.values_between(&from, &to, &sizes),
+            );
+            assert_eq!(bits(&skipping), bits(&all), "{formula}, {labels} labels");
+        }
+    }
+}
+
+#[test]
+fn a_search_that_skips_labels_sees_what_is_not_a_number() {
+    let (mut from, to) = long_tailed(1000);
+    (from.true_positives[5], from.false_positives[5]) = (0.0, f64::NAN);
+    let mut space = SegmentSpace::default();
+    assert!(bind("macro-f1").segment(&from, &to, &mut space).values(&[0.5])[0].is_nan());
+}
+
+#[test]
+fn labels_never_found_are_skipped_only_where_they_are_zero() {
+    for (formula, skips) in [
+        ("macro-f1", true),
+        ("macro-precision", true),
+        ("macro-recall", true),
+        ("macro-gmean", true),
+        ("macro-hmean", true),
+        ("instance-precision", true),
+        ("macro-accuracy", false),
+        ("macro-auc", false),
+        ("micro-f1", false),
+        ("gmean-labels(f1)", false),
+        ("macro(tp / (fp - fn))", false),
+        ("macro(log(1 + tp))", false),
+    ] {
+        assert_eq!(bind(formula).aggregates[0].is_zero_unless_found(), skips, "{formula}");
+    }
+}
+
+#[test]
+fn no_bit_depends_on_the_instructions_of_the_processor() {
+    let (from, to) = long_tailed(1111);
+    for formula in formulas().iter().map(String::as_str).chain(UNUSUAL.iter().copied()) {
+        let fast = bind(formula);
+        let plain = Objective { arch: pulp::Arch::Scalar, ..fast.clone() };
+        let numbers = |objective: &Objective| {
+            let mut space = SegmentSpace::default();
+            let mut numbers = objective.segment(&from, &to, &mut space).values(&[0.0, 0.1, 0.7]);
+            numbers.extend([objective.value(&from), objective.value_between(&from, &to, 0.4)]);
+            if let Ok(gradient) = objective.gradient(&from) {
+                numbers.extend(gradient.slopes.iter().chain(&gradient.intercepts));
+                let again =
+                    objective.gradient(&to).and_then(|old| objective.gradient_reusing(&from, Some(old)));
+                assert_eq!(again.ok(), Some(gradient), "{formula}");
+            }
+            bits(&numbers)
+        };
+        assert_eq!(numbers(&fast), numbers(&plain), "{formula}");
+    }
+}

@@ -9,23 +9,46 @@ use super::formula::each;
 /// A tensor, or one on the way between two.
 #[derive(Clone, Copy)]
 pub(super) struct View<'a> {
-    pub from: &'a Tensor,
+    pub positives: &'a [f64],
+    pub from: End<'a>,
     /// The other end and how far it is gone.
-    pub towards: Option<(&'a Tensor, f64)>,
+    pub towards: Option<(End<'a>, f64)>,
 }
 
-impl View<'_> {
+/// The cells that are stored, of one end.
+#[derive(Clone, Copy)]
+pub(super) struct End<'a> {
+    pub hits: &'a [f64],
+    pub alarms: &'a [f64],
+}
+
+impl<'a> From<&'a Tensor> for End<'a> {
+    fn from(tensor: &'a Tensor) -> End<'a> {
+        End { hits: &tensor.true_positives, alarms: &tensor.false_positives }
+    }
+}
+
+impl<'a> View<'a> {
+    pub(super) fn at(tensor: &'a Tensor) -> View<'a> {
+        View { positives: tensor.positives(), from: tensor.into(), towards: None }
+    }
+
+    pub(super) fn between(from: &'a Tensor, to: &'a Tensor, alpha: f64) -> View<'a> {
+        View { towards: Some((to.into(), alpha)), ..View::at(from) }
+    }
+
     pub(super) fn labels(&self) -> usize {
-        self.from.labels()
+        self.positives.len()
     }
 
     /// Writes the cells of at most [`LANES`] labels, by cell and lane; what is beyond the range has no meaning.
     /// The last column is left as it is if no true negatives are `wanted`.
+    #[inline(always)]
     pub(super) fn load(&self, range: Range<usize>, wanted: Wanted, columns: [&mut [f64; LANES]; 4]) {
         let [hits, alarms, misses, rest] = columns;
-        self.stored(|tensor| &tensor.true_positives, range.clone(), hits);
-        self.stored(|tensor| &tensor.false_positives, range.clone(), alarms);
-        whole(&self.from.positives()[range], |positives| each(positives, hits, misses, false_negatives));
+        self.stored(|end| end.hits, range.clone(), hits);
+        self.stored(|end| end.alarms, range.clone(), alarms);
+        whole(&self.positives[range], |positives| each(positives, hits, misses, false_negatives));
         if wanted == Wanted::All {
             for lane in 0..LANES {
                 rest[lane] = true_negatives(hits[lane], alarms[lane], misses[lane]);
@@ -33,8 +56,9 @@ impl View<'_> {
         }
     }
 
-    /// One of the cells that tensors store.
-    fn stored(&self, cell: fn(&Tensor) -> &[f64], range: Range<usize>, out: &mut [f64; LANES]) {
+    /// One of the cells that are stored.
+    #[inline(always)]
+    fn stored(&self, cell: impl Fn(End<'a>) -> &'a [f64], range: Range<usize>, out: &mut [f64; LANES]) {
         whole(&cell(self.from)[range.clone()], |from| match self.towards {
             None => *out = *from,
             Some((to, alpha)) => {
@@ -54,12 +78,15 @@ pub(super) enum Wanted {
 /// Calls `job` with a column of the known length that fast loops have; the last labels are filled up.
 #[inline(always)]
 fn whole(numbers: &[f64], job: impl FnOnce(&[f64; LANES])) {
-    match numbers.try_into() {
-        Ok(whole) => job(whole),
+    let mut filled: [f64; LANES];
+    let numbers = match numbers.try_into() {
+        Ok(numbers) => numbers,
         Err(_) => {
-            let mut filled = [0.0; LANES];
+            filled = [0.0; LANES];
             filled[..numbers.len()].copy_from_slice(numbers);
-            job(&filled);
+            &filled
         }
-    }
+    };
+    // Called in one place, so that the loop in it is compiled once.
+    job(numbers);
 }

@@ -8,7 +8,7 @@ use super::seconds::{Seconds, timed};
 use super::step::{Step, StepRule, best_step_together};
 use crate::classifier::{Candidates, Mixture, Rule, count_positives};
 use crate::error::Result;
-use crate::measure::{Gradient, Metric, Objective, Population, Tensor};
+use crate::measure::{Gradient, Metric, Objective, Population, SegmentSpace, Tensor};
 use crate::shard::Shard;
 use crate::store::Iteration;
 use crate::world::World;
@@ -121,8 +121,10 @@ pub fn frank_wolfe(
                 let trajectory = &search.fit.trajectory;
                 observe(trajectory.len(), search.fit.initial_utility, &trajectory[trajectory.len() - 1]);
             }
+            search.spare = Some(gradient);
             search.outcome(step, taken, direction)
         });
+        oracle.reuse(next);
         match oracle.share_outcome(outcome) {
             Outcome::Stepped => direction = 0,
             Outcome::Stalled(_) if direction < SMOOTHED.len() => direction += 1,
@@ -159,6 +161,9 @@ struct Search<'a> {
     before: f64,
     /// Why the metric's own gradient led no further, when it did not.
     stall: Stop,
+    /// A gradient that is needed no more, whose memory the next one takes.
+    spare: Option<Gradient>,
+    space: SegmentSpace,
     fit: Fit,
 }
 
@@ -182,16 +187,28 @@ impl<'a> Search<'a> {
             passes: 0,
             seconds: Seconds::default(),
         };
-        Search { metric, objective, population, options, current, before: utility, stall: Stop::Step, fit }
+        Search {
+            metric,
+            objective,
+            population,
+            options,
+            current,
+            before: utility,
+            stall: Stop::Step,
+            spare: None,
+            space: SegmentSpace::default(),
+            fit,
+        }
     }
 
     /// Algorithm 1, line 7.
-    fn gradient(&self, direction: usize) -> Result<Gradient> {
+    fn gradient(&mut self, direction: usize) -> Result<Gradient> {
+        let spare = self.spare.take();
         Ok(match direction {
-            0 => self.objective.gradient(&self.current)?,
+            0 => self.objective.gradient_reusing(&self.current, spare)?,
             smoothed => {
                 let epsilon = SMOOTHED[smoothed - 1] / self.population.rows as f64;
-                self.metric.bind(self.options.k, epsilon).gradient(&self.current)?
+                self.metric.bind(self.options.k, epsilon).gradient_reusing(&self.current, spare)?
             }
         })
     }
@@ -202,13 +219,15 @@ impl<'a> Search<'a> {
     }
 
     /// Algorithm 1, line 11.
-    fn step(&self, next: &Tensor) -> Step {
-        let between = |sizes: &[f64]| self.objective.values_between(&self.current, next, sizes);
+    fn step(&mut self, next: &Tensor) -> Step {
         match self.options.step {
-            StepRule::Search => best_step_together(between),
+            StepRule::Search => {
+                let segment = self.objective.segment(&self.current, next, &mut self.space);
+                best_step_together(|sizes| segment.values(sizes))
+            }
             StepRule::Classic => {
                 let size = 2.0 / (self.fit.trajectory.len() as f64 + 2.0);
-                Step { size, value: between(&[size])[0] }
+                Step { size, value: self.objective.value_between(&self.current, next, size) }
             }
         }
     }

@@ -18,6 +18,8 @@ pub(super) struct Oracle<'a> {
     positives: Arc<[f64]>,
     k: usize,
     candidates: Candidates,
+    /// A tensor that is needed no more, whose memory the next one takes.
+    spare: Option<Tensor>,
     pub seconds: Seconds,
     /// Passes over the rows so far.
     pub passes: usize,
@@ -33,7 +35,7 @@ impl<'a> Oracle<'a> {
     ) -> Self {
         let positives = population.fractions();
         let seconds = Seconds::default();
-        Oracle { world, shard, population, positives, k, candidates, seconds, passes: 0 }
+        Oracle { world, shard, population, positives, k, candidates, spare: None, seconds, passes: 0 }
     }
 
     /// Algorithm 1, lines 9 and 10.
@@ -46,7 +48,18 @@ impl<'a> Oracle<'a> {
             self.world.sum(&mut counts.true_positives, rows.saturating_mul(self.population.unit));
             self.world.sum(&mut counts.predicted, rows);
         });
-        Tensor::with_positives(&counts, self.population, Arc::clone(&self.positives))
+        match self.spare.take() {
+            Some(mut spare) => {
+                spare.recount(&counts, self.population);
+                spare
+            }
+            None => Tensor::with_positives(&counts, self.population, Arc::clone(&self.positives)),
+        }
+    }
+
+    /// Takes back a tensor that [`Oracle::tensor`] gave.
+    pub fn reuse(&mut self, tensor: Tensor) {
+        self.spare = Some(tensor);
     }
 
     /// Rank 0's rule on every rank.

@@ -10,6 +10,7 @@ mod lexer;
 mod node;
 mod parser;
 mod program;
+mod range;
 mod suggest;
 mod syntax;
 #[cfg(test)]
@@ -22,6 +23,7 @@ pub(super) use column::DualColumn;
 pub use error::{Fault, FormulaError};
 pub(super) use node::{Node, lower};
 pub(super) use program::{Program, each};
+pub(super) use range::ValueRange;
 pub(super) use syntax::{Expr, Formula, Kind};
 
 /// Reads a formula.

@@ -6,6 +6,7 @@
 use super::super::number::Number;
 use super::column::Column;
 use super::node::{Fold, Node, Unary};
+use super::range::ValueRange;
 
 #[derive(Clone, Debug)]
 pub(in crate::measure) struct Program {
@@ -89,6 +90,19 @@ impl Program {
         self.result == leaf || self.steps.iter().any(operand)
     }
 
+    /// The values that the formula can have for leaves in these ranges, when all steps keep to one.
+    pub(in crate::measure) fn range(&self, leaves: &[ValueRange]) -> Option<ValueRange> {
+        let mut ranges = leaves.to_vec();
+        for &step in &self.steps {
+            ranges.push(match step {
+                Step::Constant(bits) => ValueRange::new(f64::from_bits(bits), f64::from_bits(bits))?,
+                Step::Unary(operation, x) => unary_range(operation, ranges[x])?,
+                Step::Binary(operation, x, y) => binary_range(operation, ranges[x], ranges[y])?,
+            });
+        }
+        Some(ranges[self.result])
+    }
+
     /// Columns for [`Program::run`], to be used again and again: the constants are in place.
     pub(in crate::measure) fn columns<C: Column>(&self) -> Vec<C> {
         let leaves = (0..self.leaves).map(|_| 0.0);
@@ -100,6 +114,7 @@ impl Program {
     }
 
     /// The values of the formula for the leaves in the first columns.
+    #[inline(always)]
     pub(in crate::measure) fn run<'a, C: Column>(&self, columns: &'a mut [C]) -> &'a C {
         for (column, &step) in (self.leaves..).zip(&self.steps) {
             let (before, rest) = columns.split_at_mut(column);
@@ -125,6 +140,7 @@ impl Node {
     }
 }
 
+#[inline(always)]
 fn apply<C: Column>(operation: Unary, x: &C, out: &mut C) {
     match operation {
         Unary::Negate => each(x, x, out, |x, _| x.neg()),
@@ -136,6 +152,7 @@ fn apply<C: Column>(operation: Unary, x: &C, out: &mut C) {
     }
 }
 
+#[inline(always)]
 fn combine<C: Column>(operation: Binary, x: &C, y: &C, out: &mut C) {
     match operation {
         Binary::Fold(Fold::Sum) => each(x, y, out, |x, y| x.add(y)),
@@ -151,9 +168,32 @@ fn combine<C: Column>(operation: Binary, x: &C, y: &C, out: &mut C) {
     }
 }
 
-/// Never inlined: as arguments of a function the columns are known not to overlap, without which the loop
-/// is not vectorised.
-#[inline(never)]
+fn unary_range(operation: Unary, x: ValueRange) -> Option<ValueRange> {
+    match operation {
+        Unary::Negate => x.neg(),
+        Unary::Sqrt { .. } => x.sqrt(),
+        Unary::Power { exponent, .. } => x.power(exponent),
+        Unary::Abs => x.greatest(x.neg()?),
+        // No metric that is 0 where nothing is found is made of these.
+        Unary::Log { .. } | Unary::Exp => None,
+    }
+}
+
+fn binary_range(operation: Binary, x: ValueRange, y: ValueRange) -> Option<ValueRange> {
+    match operation {
+        Binary::Fold(Fold::Sum) => x.add(y),
+        Binary::Fold(Fold::Product) => x.mul(y),
+        Binary::Fold(Fold::Least) => x.least(y),
+        Binary::Fold(Fold::Greatest) => x.greatest(y),
+        Binary::Fold(Fold::Harmonic { epsilon }) => x.add(x)?.mul(y)?.div(x.add(y)?, epsilon),
+        Binary::Difference => x.add(y.neg()?),
+        Binary::Quotient { epsilon } => x.div(y, epsilon),
+    }
+}
+
+/// Always inlined, so that it is compiled for the instructions of its caller. The columns are arguments of a
+/// function, by which they are known not to overlap: otherwise the loop is not vectorised.
+#[inline(always)]
 pub(in crate::measure) fn each<C: Column>(
     x: &C,
     y: &C,
