@@ -60,7 +60,7 @@ fn case(seed: u64, draw: Draw, labels: usize, rows: usize, longest: usize) -> Ca
     let slopes = (0..labels).map(|_| coefficient(&mut random, draw)).collect();
     let mut intercepts: Vec<f32> = (0..labels).map(|_| coefficient(&mut random, draw)).collect();
     // In half of the cases what is not stored hardly ever wins, as in practice.
-    if seed % 2 == 0 {
+    if seed.is_multiple_of(2) {
         intercepts.iter_mut().for_each(|intercept| *intercept = -intercept.abs());
     }
     let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());

@@ -17,6 +17,8 @@ pub struct MatrixFile<'f> {
     pub(super) parts: Parts<'f>,
 }
 
+// Few are ever made.
+#[allow(clippy::large_enum_variant)]
 pub(super) enum Parts<'f> {
     Csr { data: Numbers<'f>, indices: Numbers<'f>, indptr: Numbers<'f> },
     Dense(Numbers<'f>),

@@ -215,8 +215,8 @@ impl Checker<'_> {
         self.clear();
         let mut at = 0;
         for end in ends {
-            for at in at..end {
-                self.push(columns[at], values.get(at))?;
+            for (at, &column) in (at..).zip(&columns[at..end]) {
+                self.push(column, values.get(at))?;
             }
             at = end;
             self.end_row()?;

@@ -63,10 +63,12 @@ impl Ranks {
     }
 
     pub(super) fn sum(&self, values: &mut [u64], most: u64, piece: usize) {
-        match most {
-            ..=0xffff => self.sum_as(values, piece, |value| value as u16),
-            ..=0xffff_ffff => self.sum_as(values, piece, |value| value as u32),
-            _ => self.reduce(values, piece, SystemOperation::sum()),
+        if most <= u16::MAX.into() {
+            self.sum_as(values, piece, |value| value as u16);
+        } else if most <= u32::MAX.into() {
+            self.sum_as(values, piece, |value| value as u32);
+        } else {
+            self.reduce(values, piece, SystemOperation::sum());
         }
     }
 
