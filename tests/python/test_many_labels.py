@@ -30,10 +30,10 @@ def many():
     return marginals, truth
 
 
-def predicted(macrok, classifier):
+def predicted(macrok, classifier, k=K):
     macrok.run("predict", classifier, "--marginals", "many.h5", "--out", "pred.h5", "--force")
     labels, _, shape = read_predictions(macrok.folder / "pred.h5")
-    assert shape == (ROWS, LABELS) and labels.shape == (ROWS, K)
+    assert shape == (ROWS, LABELS) and labels.shape == (ROWS, k)
     return labels
 
 
@@ -54,8 +54,9 @@ def test_a_fit_over_many_labels_predicts_the_top_of_its_scores(macrok, many, wit
     assert drawn.max() > 65_536
 
 
+@pytest.mark.parametrize("k", [1, K, 40])
 @pytest.mark.parametrize("seed", range(2))
-def test_any_rule_over_many_labels_predicts_the_top_of_its_scores(macrok, many, seed):
+def test_any_rule_over_many_labels_predicts_the_top_of_its_scores(macrok, many, seed, k):
     """Coefficients of few values: ties abound between stored labels and unstored ones."""
     marginals, _ = many
     write_data(macrok.folder / "many.h5", marginals)
@@ -64,5 +65,5 @@ def test_any_rule_over_many_labels_predicts_the_top_of_its_scores(macrok, many, 
     # Few labels have the largest intercept, and seed 1 has them among the large numbers.
     intercepts = random.integers(-3, 1, size=LABELS) / 4
     intercepts[-20 if seed else 20 :][:20] += 0.5
-    write_classifier(macrok.folder / "one.h5", K, slopes, intercepts)
-    np.testing.assert_array_equal(predicted(macrok, "one.h5"), top_k(marginals, slopes, intercepts, K))
+    write_classifier(macrok.folder / "one.h5", k, slopes, intercepts)
+    np.testing.assert_array_equal(predicted(macrok, "one.h5", k), top_k(marginals, slopes, intercepts, k))
