@@ -97,7 +97,9 @@ fn any_number_of_ranks_gives_the_same_bits_on_bibtex() {
 /// Columns of either width, both renumbered by what each rank happens to see first.
 #[test]
 fn any_ranks_and_threads_give_the_same_bits_on_many_labels() {
-    for (labels, spreads) in [(70_123, &[(1, 2), (2, 2), (3, 1), (7, 1)][..]), (40_000, &[(1, 2), (3, 1)])] {
+    for (labels, spreads) in
+        [(70_123, &[(1, 1), (1, 2), (2, 2), (3, 1), (7, 1)][..]), (40_000, &[(1, 2), (3, 1)])]
+    {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("many.h5");
         many_labels::write(&data, 300, labels);
