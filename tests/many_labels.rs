@@ -62,9 +62,11 @@ fn best_four(slopes: &[f64], intercepts: &[f64], row: &[(usize, f64)]) -> Vec<i6
     best
 }
 
-fn rows_of(path: &Path) -> Vec<Vec<(usize, f64)>> {
-    let (indptr, indices) = (integers(path, "marginals/indptr"), integers(path, "marginals/indices"));
-    let data = numbers(path, "marginals/data");
+/// Stored marginals, or true labels.
+fn rows_of(path: &Path, group: &str) -> Vec<Vec<(usize, f64)>> {
+    let part = |name: &str| format!("{group}/{name}");
+    let (indptr, indices) = (integers(path, &part("indptr")), integers(path, &part("indices")));
+    let data = numbers(path, &part("data"));
     let row = |pair: &[i64]| {
         let range = pair[0] as usize..pair[1] as usize;
         range.map(|at| (indices[at] as usize, data[at])).collect()
@@ -79,7 +81,7 @@ fn every_rule_of_a_fit_predicts_the_best_of_all_labels() {
         let folder = tempfile::tempdir().unwrap();
         let rules = predictions_of_each_rule(folder.path(), labels);
         assert!(rules.len() > 1, "the start alone says little");
-        let rows = rows_of(&folder.path().join("d.h5"));
+        let rows = rows_of(&folder.path().join("d.h5"), "marginals");
         for (slopes, intercepts, picked) in rules {
             for (number, (row, picked)) in rows.iter().zip(picked.chunks(4)).enumerate() {
                 assert_eq!(picked, best_four(&slopes, &intercepts, row), "row {number} of {labels} labels");
@@ -94,7 +96,7 @@ fn the_data_have_what_makes_them_hard() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("d.h5");
     many_labels::write(&path, ROWS, LABELS);
-    let rows = rows_of(&path);
+    let rows = rows_of(&path, "marginals");
     assert!(rows[0].is_empty() && rows[1].len() == 1, "rows shorter than k");
     assert!(rows.iter().any(|row| row.len() > 70_000), "a row longer than 16 bits can number");
     let ties = |row: &&Vec<(usize, f64)>| {
@@ -104,6 +106,38 @@ fn the_data_have_what_makes_them_hard() {
     };
     assert!(rows.iter().filter(ties).count() > ROWS / 2, "ties in most rows");
     assert!(integers(&path, "labels/indices").iter().any(|&label| label > 65_536));
+}
+
+/// A label that is predicted without a stored marginal is right where the row has it, and nowhere else.
+#[test]
+fn true_labels_are_counted_by_label_and_not_by_column() {
+    for labels in [LABELS, 40_000] {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        many_labels::write(&folder.join("d.h5"), ROWS, labels);
+        let slopes = vec![1.0; labels];
+        let mut intercepts = vec![0.0; labels];
+        intercepts[many_labels::UNSPOKEN as usize] = 4.0;
+        write_rule(&folder.join("start.h5"), &slopes, &intercepts);
+        let fit = "fit --marginals d.h5 --labels d.h5 -k 4 --max-iters 1 --metric instance-precision";
+        run(folder, &format!("{fit} --init start.h5 --out c.h5 --json fit.json"));
+        let facts = std::fs::read_to_string(folder.join("fit.json")).unwrap();
+        let facts: serde_json::Value = serde_json::from_str(&facts).unwrap();
+
+        let (rows, truth) =
+            (rows_of(&folder.join("d.h5"), "marginals"), rows_of(&folder.join("d.h5"), "labels"));
+        let (mut hits, mut unspoken) = (0, 0);
+        for (row, truth) in rows.iter().zip(&truth) {
+            let has = |label: i64| truth.iter().any(|entry| entry.0 as i64 == label);
+            let best = best_four(&slopes, &intercepts, row);
+            hits += best.iter().filter(|&&label| has(label)).count();
+            let is_stored = row.iter().any(|entry| entry.0 as i32 == many_labels::UNSPOKEN);
+            unspoken += usize::from(!is_stored && has(many_labels::UNSPOKEN.into()));
+        }
+        assert!(unspoken > 10, "labels without a marginal must be right somewhere: {unspoken}");
+        let (found, wanted) = (facts["utilities"][0].as_f64().unwrap(), hits as f64 / (4 * ROWS) as f64);
+        assert!((found - wanted).abs() < 1e-6, "{found} is not {wanted} with {labels} labels");
+    }
 }
 
 #[test]

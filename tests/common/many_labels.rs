@@ -18,6 +18,9 @@ impl Numbers {
     }
 }
 
+/// A label that some rows have, but of which hardly any stores a marginal.
+pub const UNSPOKEN: i32 = 5;
+
 /// Writes `rows` rows of `labels` labels to `path`, in the types that are read fastest. Marginals have two
 /// digits, zeros among them. The first rows hold 0, 1, 2, ... entries, the middle one every label.
 pub fn write(path: &Path, rows: usize, labels: usize) {
@@ -36,18 +39,22 @@ pub fn write(path: &Path, rows: usize, labels: usize) {
         };
         columns.sort_unstable();
         columns.dedup();
+        let mut truth = Vec::new();
         for column in columns {
             let hundredths = random.below(101);
             indices.push(column);
             data.push(hundredths as f32 / 100.0);
             if random.below(100) < hundredths && (row != rows / 2 || random.below(50) == 0) {
-                true_indices.push(column);
+                truth.push(column);
             }
         }
-        // A label that no marginal speaks of, now and then.
-        if row % 7 == 3 && true_indices.len() as i64 == true_indptr[row] {
-            true_indices.push(random.below(labels) as i32);
+        // A label that no marginal speaks of, now and then the same.
+        if row % 7 == 3 {
+            truth.push(if row % 2 == 0 { UNSPOKEN } else { random.below(labels) as i32 });
         }
+        truth.sort_unstable();
+        truth.dedup();
+        true_indices.extend(truth);
         indptr.push(indices.len() as i64);
         true_indptr.push(true_indices.len() as i64);
     }
