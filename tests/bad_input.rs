@@ -263,6 +263,20 @@ const CASES: &[Case] = &[
         let whole = std::fs::read(at.join("d.h5")).unwrap();
         std::fs::write(at.join("d.h5"), &whole[..whole.len() / 2]).unwrap();
     }),
+    case("half of the marginals", "d.h5: the file is truncated or damaged", |at| {
+        rebuild(at, |file| {
+            // At the end of the file, and in the type that is read without the library.
+            unlink(file, "marginals/data");
+            let data: Vec<f32> = good().marginals.data.iter().map(|&value| value as f32).collect();
+            file.new_dataset_builder().with_data(&data).create("marginals/data").unwrap();
+        });
+        let path = at.join("d.h5");
+        let file = hdf5::File::open(&path).unwrap();
+        let start = file.dataset("marginals/data").unwrap().offset().expect("a contiguous dataset");
+        drop(file);
+        let whole = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &whole[..start as usize + 5 * 4]).unwrap();
+    }),
     case("no file", "d.h5: no such file", |_| ()),
     command(
         "k above the number of labels",

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use common::files::{Parts, assert_same_content, content, create, integers};
-use common::{Ran, launcher, macrok, ranks, ranks_with, real_data, text};
+use common::{Ran, launcher, macrok, many_labels, ranks, ranks_with, real_data, text};
 
 /// How a run is made: ranks and threads of each.
 const SPREADS: [(usize, usize); 7] = [(1, 1), (2, 1), (3, 1), (4, 1), (7, 1), (1, 2), (2, 2)];
@@ -91,6 +91,19 @@ fn any_ranks_and_threads_give_the_same_bits_on_made_data() {
 fn any_number_of_ranks_gives_the_same_bits_on_bibtex() {
     if let Some(data) = real_data("bibtex/train.h5") {
         same_everywhere(None, text(&data), "4", &[(1, 1), (2, 2), (3, 1), (4, 1), (7, 1)]);
+    }
+}
+
+/// Columns of either width, both renumbered by what each rank happens to see first.
+#[test]
+fn any_ranks_and_threads_give_the_same_bits_on_many_labels() {
+    for (labels, spreads) in
+        [(70_123, &[(1, 1), (1, 2), (2, 2), (3, 1), (7, 1)][..]), (40_000, &[(1, 2), (3, 1)])]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("many.h5");
+        many_labels::write(&data, 300, labels);
+        same_everywhere(None, text(&data), "2", spreads);
     }
 }
 

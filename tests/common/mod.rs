@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
 pub mod files;
+pub mod many_labels;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -52,8 +53,13 @@ pub fn program() -> &'static Path {
 
 /// Runs `macrok` alone, in `folder`.
 pub fn macrok(folder: &Path, args: &[&str]) -> Ran {
+    macrok_with(folder, args, &[])
+}
+
+/// The same with further environment variables.
+pub fn macrok_with(folder: &Path, args: &[&str], variables: &[(&str, &str)]) -> Ran {
     let mut command = limited(LIMIT_SECONDS);
-    command.arg(program()).args(args).current_dir(folder);
+    command.arg(program()).args(args).current_dir(folder).envs(variables.iter().copied());
     run(command)
 }
 

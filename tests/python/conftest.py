@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,14 +22,27 @@ def binary():
     return Path(path).resolve(strict=True)
 
 
+def launcher(ranks):
+    """What to put before the program so that it runs as so many ranks; nothing for one process."""
+    if ranks is None:
+        return []
+    mpirun = shutil.which(os.environ.get("MACROK_TEST_MPIRUN", "mpirun"))
+    if mpirun is None:
+        pytest.skip("no mpirun here; name a launcher in MACROK_TEST_MPIRUN")
+    # Set in the environment and not as options, because other launchers ignore these and refuse those.
+    as_root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    small_machine = {"OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
+    settings = [f"{name}={value}" for name, value in {**as_root, **small_machine}.items()]
+    return ["env", *settings, mpirun, "-n", str(ranks)]
+
+
 @pytest.fixture
 def macrok(binary, tmp_path):
     """Runs the program in a folder of its own; fails on any status but `status`."""
 
-    def run(*arguments, status=0):
-        done = subprocess.run(
-            [binary, *map(str, arguments)], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
-        )
+    def run(*arguments, status=0, ranks=None):
+        command = [*launcher(ranks), binary, *map(str, arguments)]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
         shown = f"macrok {' '.join(map(str, arguments))}\n{done.stdout}\n{done.stderr}"
         assert done.returncode == status, f"status {done.returncode} instead of {status}: {shown}"
         return done

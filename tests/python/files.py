@@ -36,6 +36,28 @@ def read_classifier(path):
         return file["slopes"][:], file["intercepts"][:], file["weights"][:]
 
 
+def content(path):
+    """Every dataset and attribute of a file by name, as type, shape and bytes; `seconds`, which may differ, aside."""
+    found = {}
+
+    def add(name, values):
+        values = np.asarray(values)
+        bits = values.tolist() if values.dtype.hasobject else values.tobytes()
+        found[name] = (values.dtype.str, values.shape, bits)
+
+    def visit(name, item):
+        for attribute in item.attrs:
+            if attribute != "seconds":
+                add(f"{name}@{attribute}", item.attrs[attribute])
+        if isinstance(item, h5py.Dataset):
+            add(name, item[()])
+
+    with h5py.File(path) as file:
+        visit("", file)
+        file.visititems(visit)
+    return found
+
+
 def read_predictions(path):
     """The labels of each row as an array with k columns, and the scores beside them."""
     with h5py.File(path) as file:

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from files import read_classifier, read_predictions
+from conftest import random_data
+from files import content, read_classifier, read_predictions, write_data
 
 
 def by_hand(file, name, matrix, *, shape="attribute", index=np.int32, value=np.float32, **storage):
@@ -84,8 +85,13 @@ LAYOUTS = {
     "uint32-indices": with_options(index=np.uint32),
     "uint64-indices": with_options(index=np.uint64),
     "big-endian": with_options(index=">i4", value=">f4"),
+    "big-endian-wide": with_options(index=">i8", value=">f8"),
     "f64-data": with_options(value=np.float64),
+    "f64-int64": with_options(index=np.int64, value=np.float64),
+    "chunks": with_options(chunks=(97,)),
     "gzip-chunks": with_options(compression="gzip", chunks=(64,)),
+    "gzip-shuffle-chunks": with_options(compression="gzip", shuffle=True, chunks=(97,)),
+    "long-chunk": with_options(compression="gzip", maxshape=(None,), chunks=(1 << 17,)),
     "gzip-shuffle-checksum": with_options(compression="gzip", shuffle=True, fletcher32=True),
     "unsorted": unsorted,
     "boolean-labels": boolean_labels,
@@ -114,6 +120,77 @@ def test_layout_changes_nothing(macrok, data, layout):
         LAYOUTS[layout](file, "labels", data.labels)
     for expected, found in zip(results(macrok, data.path), results(macrok, other), strict=True):
         np.testing.assert_array_equal(found, expected)
+
+
+@pytest.fixture(scope="module")
+def blocks():
+    """Enough entries for several blocks, which threads read side by side, and for ranks to share."""
+    made = random_data(instances=4000, labels=150, stored=40)
+    assert made.marginals.nnz > 2 * 65_536
+    made.expected = None
+    return made
+
+
+def fitted(macrok, path, ranks):
+    out = macrok.folder / f"{path.stem}-{ranks}.h5"
+    arguments = ["-k", 3, "--max-iters", 4, "--threads", 2, "--out", out]
+    macrok.run("fit", "--marginals", path, "--labels", path, *arguments, ranks=ranks)
+    return content(out)
+
+
+# With something else before the HDF5 file: where its bytes are then depends on who counts.
+BEHIND_A_USER_BLOCK = ["no-encoding", "f64-int64", "chunks", "dense-f32"]
+
+
+@pytest.mark.parametrize(
+    ("layout", "userblock"), [(name, 0) for name in LAYOUTS] + [(name, 512) for name in BEHIND_A_USER_BLOCK]
+)
+def test_layout_changes_no_bit_of_a_classifier(macrok, blocks, layout, userblock):
+    """On one process and on three ranks."""
+    if blocks.expected is None:
+        write_data(macrok.folder / "usual.h5", blocks.marginals, blocks.labels)
+        blocks.expected = fitted(macrok, macrok.folder / "usual.h5", None)
+    assert {"slopes", "intercepts", "weights", "positives", "@utility"} <= blocks.expected.keys()
+    with h5py.File(macrok.folder / "other.h5", "w", userblock_size=userblock) as file:
+        LAYOUTS[layout](file, "marginals", blocks.marginals)
+        LAYOUTS[layout](file, "labels", blocks.labels)
+    for ranks in [None, 3]:
+        found = fitted(macrok, macrok.folder / "other.h5", ranks)
+        assert found.keys() == blocks.expected.keys()
+        assert [name for name, bits in blocks.expected.items() if found[name] != bits] == []
+
+
+@pytest.mark.xfail(strict=True, reason="bytes are read at the other file's offset, but from this one")
+@pytest.mark.parametrize("part", ["marginals", "marginals/data"])
+def test_what_is_linked_from_another_file_is_read_from_there(macrok, data, part):
+    """A file of links to where the parts are is a usual way to keep large data."""
+    for name in ["whole.h5", "linked.h5"]:
+        with h5py.File(macrok.folder / name, "w") as file:
+            # As long as all the rest, so that what is read in the wrong place looks like probabilities.
+            file["something"] = np.full(1 if name == "whole.h5" else 100_000, 0.5, dtype=np.float32)
+            by_hand(file, "marginals", data.marginals)
+            by_hand(file, "labels", data.labels)
+    with h5py.File(macrok.folder / "linked.h5", "a") as file:
+        del file[part]
+        file[part] = h5py.ExternalLink("whole.h5", part)
+    expected = results(macrok, macrok.folder / "whole.h5")
+    for one, other in zip(expected, results(macrok, macrok.folder / "linked.h5"), strict=True):
+        np.testing.assert_array_equal(other, one)
+
+
+def test_a_file_cut_off_within_the_marginals_is_refused(macrok, data):
+    with h5py.File(macrok.folder / "cut.h5", "w") as file:
+        by_hand(file, "labels", data.labels)
+        by_hand(file, "marginals", data.marginals)
+        middle = file["marginals/data"].id.get_offset() + 4 * (data.marginals.nnz // 2)
+    whole = (macrok.folder / "cut.h5").read_bytes()
+    (macrok.folder / "cut.h5").write_bytes(whole[:middle])
+    arguments = ["fit", "--marginals", "cut.h5", "--labels", data.path, "-k", 2, "--out", "clf.h5"]
+    for ranks in [None, 3]:
+        done = macrok.run(*arguments, status=2, ranks=ranks)
+        assert done.stderr.count("macrok: error:") == 1
+        assert "cut.h5: the file is truncated or damaged" in done.stderr
+        assert not (macrok.folder / "clf.h5").exists()
 
 
 def test_group_can_be_named_and_nested(macrok, data):
