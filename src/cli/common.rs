@@ -7,7 +7,7 @@ use tracing_subscriber::filter::LevelFilter;
 use crate::classifier::{Candidates, Mixture, Rule};
 use crate::error::{Result, usage};
 use crate::report::Console;
-use crate::shard::{LoadOptions, Shard, load_planned};
+use crate::shard::{Extra, LoadOptions, Shard, load_planned};
 use crate::store::{ClassifierFile, Overwrite};
 use crate::world::World;
 
@@ -143,14 +143,18 @@ impl PropensityModel {
     }
 }
 
-/// Loads what a classifier is to be used on, after a look at whether it is for the same labels.
+/// Loads what a classifier is to be used on, after a look at whether it is for the same labels and whether
+/// there is memory for it. What is made of a row takes `bytes_a_row`.
 pub(super) fn load_for(
     context: &Context<'_>,
     load: &LoadOptions,
     path: &Path,
     classifier: &ClassifierFile,
+    bytes_a_row: u64,
 ) -> Result<Shard> {
-    load_planned(context.world, load, |plan| {
+    // A rule is there as the file has it, as a rule, and as a table.
+    let bytes_a_label = 28 * classifier.weights.len() as u64;
+    load_planned(context.world, load, Extra { bytes_a_row, bytes_a_label }, |plan| {
         context.check(classifier.labels == plan.labels, || {
             let (path, data) = (path.display(), &load.marginals);
             format!("{path} is for {} labels, but {data} has {}", classifier.labels, plan.labels)

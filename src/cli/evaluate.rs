@@ -81,7 +81,7 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
             let file = world.agree(ClassifierFile::read(path).map_err(Into::into))?;
             let marginals = Location::parse(marginals, Role::Marginals);
             let load = LoadOptions { marginals, labels: Some(labels), clamp: typed.clamp };
-            let shard = load_for(context, &load, path, &file)?;
+            let shard = load_for(context, &load, path, &file, 0)?;
             known = (file.positives.clone(), file.rows);
             (shard, Subject::Classifier(to_mixture(&file)))
         }

@@ -10,7 +10,7 @@ use crate::error::{Result, usage};
 use crate::measure::{Metric, Objective, Population, catalogue_help, monotone};
 use crate::optimize::{Fit, Initial, Options, StepRule, frank_wolfe, population};
 use crate::report::{Phases, bytes, count, seconds};
-use crate::shard::{LoadOptions, Plan, Shard, load_planned};
+use crate::shard::{Extra, LoadOptions, Plan, Shard, load_planned};
 use crate::store::{ClassifierFile, Iteration, Location, Role};
 
 /// Find the classifier that is best for a metric, by Frank-Wolfe (Algorithm 1 of the paper)
@@ -144,7 +144,7 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
 
     let mut phases = Phases::new();
     let mut planned = None;
-    let shard = load_planned(world, &ready.load, |plan| {
+    let shard = load_planned(world, &ready.load, Extra::default(), |plan| {
         let labels = plan.labels as usize;
         context.check(options.k <= labels, || {
             format!("-k is {}, but {} has only {labels} labels", options.k, ready.load.marginals)

@@ -49,7 +49,9 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     let classifier = world.agree(ClassifierFile::read(&typed.classifier).map_err(Into::into))?;
     let mixture = to_mixture(&classifier);
     let load = LoadOptions { marginals, labels: None, clamp: typed.clamp };
-    let shard = load_for(context, &load, &typed.classifier, &classifier)?;
+    // A label and its score, and where each row begins, twice while it is written.
+    let bytes_a_row = 8 * classifier.k + 16;
+    let shard = load_for(context, &load, &typed.classifier, &classifier, bytes_a_row)?;
     phases.end("load");
     let draw = Draw { sampling: typed.sampling, seed: typed.seed, round: 0 };
     let (indices, values) = predict(&shard, &mixture, draw);

@@ -29,9 +29,16 @@ pub struct Plan {
     pub memory: Fits,
 }
 
+/// What a command is going to need beside what is loaded, on each rank.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Extra {
+    pub bytes_a_row: u64,
+    pub bytes_a_label: u64,
+}
+
 /// Reads this rank's share of the rows, balanced by stored marginals.
 pub fn load_shard(world: &World, options: &LoadOptions) -> Result<Shard> {
-    load_planned(world, options, |_| Ok(()))
+    load_planned(world, options, Extra::default(), |_| Ok(()))
 }
 
 /// The same, and before any entry is read `announce` is told, on every rank, what there is and what it
@@ -39,6 +46,7 @@ pub fn load_shard(world: &World, options: &LoadOptions) -> Result<Shard> {
 pub fn load_planned(
     world: &World,
     options: &LoadOptions,
+    extra: Extra,
     announce: impl FnOnce(&Plan) -> Result<()>,
 ) -> Result<Shard> {
     let file = world.agree(Hdf5File::open(&options.marginals.file).map_err(Into::into))?;
@@ -62,7 +70,7 @@ pub fn load_planned(
         Some(labels) => Some(world.agree(labels.row_starts(rows.clone()).map_err(Into::into))?),
         None => None,
     };
-    announce(&plan(world, &marginals, &starts, label_starts.as_ref())?)?;
+    announce(&plan(world, &marginals, &starts, label_starts.as_ref(), extra)?)?;
     let truth = match (labels, label_starts) {
         (Some(labels), Some(starts)) => {
             Some(world.agree(labels.read(&starts, Content::Labels).map_err(Into::into))?)
@@ -86,6 +94,7 @@ fn plan(
     marginals: &MatrixFile<'_>,
     starts: &RowStarts,
     label_starts: Option<&RowStarts>,
+    extra: Extra,
 ) -> Result<Plan> {
     let (rows, labels) = marginals.shape();
     let (width, local_rows) = (Columns::width(labels as usize) as u64, starts.starts().len() as u64);
@@ -104,7 +113,11 @@ fn plan(
     let pass = entries * (width + 4) + local_rows * 8 + hits;
     let held = pass + label_starts.map_or(0, |_| label_entries * 8 + local_rows * 8);
     let totals: Vec<u64> = [entries, pass].map(|part| world.gather_to_all(part).iter().sum()).into();
-    let memory = check_room(world, held + working_memory(labels, label_starts.is_none()))?;
+    let needed = held
+        + working_memory(labels, label_starts.is_none())
+        + local_rows * extra.bytes_a_row
+        + labels * extra.bytes_a_label;
+    let memory = check_room(world, needed)?;
     Ok(Plan { rows, labels, entries: totals[0], bytes_per_pass: totals[1], memory })
 }
 
@@ -156,6 +169,7 @@ pub(super) fn read_rows(
     content: Content,
 ) -> Result<Csr> {
     let starts = world.agree(matrix.row_starts(rows).map_err(Into::into))?;
+    check_room(world, starts.entries() * 8 + starts.starts().len() as u64 * 8)?;
     world.agree(matrix.read(&starts, content).map_err(Into::into))
 }
 

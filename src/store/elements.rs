@@ -46,8 +46,10 @@ struct Plain {
 }
 
 impl Plain {
-    fn of<T: H5Type>(dataset: &Dataset) -> Option<Plain> {
-        let same = dataset.dtype().ok()? == Datatype::from_type::<T>().ok()?;
+    fn of<T: H5Type>(file: &Hdf5File, dataset: &Dataset) -> Option<Plain> {
+        // A link may lead into another file.
+        let here = dataset.filename() == file.file.filename();
+        let same = here && dataset.dtype().ok()? == Datatype::from_type::<T>().ok()?;
         // Chunked, compact and unwritten datasets have no offset.
         let offset = dataset.offset()?;
         same.then_some(Plain { number: TypeId::of::<T>(), offset })
@@ -71,11 +73,11 @@ impl<'f> Numbers<'f> {
             }
         };
         let plain = match kind {
-            Kind::Narrow => Plain::of::<i32>(&dataset),
-            Kind::Signed => Plain::of::<i64>(&dataset),
-            Kind::Unsigned => Plain::of::<u64>(&dataset),
-            Kind::Single => Plain::of::<f32>(&dataset),
-            Kind::Double => Plain::of::<f64>(&dataset),
+            Kind::Narrow => Plain::of::<i32>(file, &dataset),
+            Kind::Signed => Plain::of::<i64>(file, &dataset),
+            Kind::Unsigned => Plain::of::<u64>(file, &dataset),
+            Kind::Single => Plain::of::<f32>(file, &dataset),
+            Kind::Double => Plain::of::<f64>(file, &dataset),
             Kind::Boolean => None,
         };
         Ok(Numbers { file, name, dataset, kind, stored, plain })

@@ -3,6 +3,8 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use hdf5::file::{FileAccessBuilder, FileBuilder, OpenMode};
+
 use super::error::{Result, StoreError};
 
 /// An HDF5 file opened for reading.
@@ -32,7 +34,8 @@ impl Hdf5File {
             }
             Ok(bytes) => bytes,
         };
-        let file = hdf5::File::open(path).map_err(|error| match first_line(&error) {
+        let file = FileBuilder::new().with_fapl(chunk_cache).open_as(path, OpenMode::Read);
+        let file = file.map_err(|error| match first_line(&error) {
             detail if detail.contains("unable to lock file") => StoreError::Locked { file: path.into() },
             detail => StoreError::Damaged { file: path.into(), detail },
         })?;
@@ -70,6 +73,17 @@ impl Hdf5File {
         StoreError::Hdf5 { place, action: action.to_owned(), detail }
     }
 }
+
+/// Compressed chunks are read by several threads, each at a place of its own, and a block of rows at a time: a
+/// chunk must stay until the last of its blocks has been read, or it is decompressed for each of them.
+fn chunk_cache(access: &mut FileAccessBuilder) -> &mut FileAccessBuilder {
+    access.chunk_cache(SLOTS, CACHED_BYTES, 1.0)
+}
+
+/// Places of a hash table; a prime number well above that of chunks in the cache.
+const SLOTS: usize = 1009;
+
+const CACHED_BYTES: usize = 64 << 20;
 
 fn hdf5_finds_signature(path: &Path) -> bool {
     hdf5::File::open(path).is_ok()

@@ -160,7 +160,6 @@ def test_layout_changes_no_bit_of_a_classifier(macrok, blocks, layout, userblock
         assert [name for name, bits in blocks.expected.items() if found[name] != bits] == []
 
 
-@pytest.mark.xfail(strict=True, reason="bytes are read at the other file's offset, but from this one")
 @pytest.mark.parametrize("part", ["marginals", "marginals/data"])
 def test_what_is_linked_from_another_file_is_read_from_there(macrok, data, part):
     """A file of links to where the parts are is a usual way to keep large data."""
