@@ -52,6 +52,7 @@ pub struct Selector {
     rivals: Vec<Rival>,
     picks: Vec<Pick>,
     threshold: Threshold,
+    marks: Marks,
 }
 
 impl Selector {
@@ -87,8 +88,8 @@ impl Selector {
     fn choose_from<C: Column>(&mut self, rule: &Prepared<'_>, row: Entries<'_, C>, chosen: &mut Vec<Chosen>) {
         let found = self.find(rule, row);
         if rule.unstored_compete(&found) {
-            self.order(rule, row);
-            self.add_unstored(rule, row);
+            self.collect(rule, row);
+            self.add_unstored(rule, row, &found);
             let plain = |rival: &Rival| Chosen { column: rival.column, position: rival.position };
             chosen.extend(self.rivals.iter().map(plain));
         } else {
@@ -101,48 +102,67 @@ impl Selector {
         }
     }
 
+    /// Makes `rivals` the k best, best first.
     fn rank<C: Column>(&mut self, rule: &Prepared<'_>, row: Entries<'_, C>) {
         let found = self.find(rule, row);
-        self.order(rule, row);
-        if rule.unstored_compete(&found) {
-            self.add_unstored(rule, row);
+        self.collect(rule, row);
+        if rule.unstored_compete(&found) && rule.candidates == Candidates::All {
+            self.add_unstored(rule, row, &found);
+        }
+        self.rivals.sort_unstable_by(Rival::order);
+        if rule.candidates == Candidates::Support {
+            // A filler never outranks a stored label.
+            self.add_unstored(rule, row, &found);
         }
     }
 
-    /// Makes `rivals` the chosen entries, best first.
-    fn order<C: Column>(&mut self, rule: &Prepared<'_>, row: Entries<'_, C>) {
+    /// Makes `rivals` the chosen entries, in no order.
+    fn collect<C: Column>(&mut self, rule: &Prepared<'_>, row: Entries<'_, C>) {
         self.rivals.clear();
         self.rivals.extend(self.positions.iter().map(|&at| {
             let (column, marginal) = (row.columns()[at as usize].index() as u32, row.values()[at as usize]);
             rule.rival(column, marginal, at)
         }));
-        self.rivals.sort_unstable_by(Rival::order);
     }
 
-    /// Lets labels with marginal 0 compete, best intercept first, until none can win.
-    fn add_unstored<C: Column>(&mut self, rule: &Prepared<'_>, row: Entries<'_, C>) {
+    /// Lets labels with marginal 0 take part. With [`Candidates::All`] they compete, and the k best of all
+    /// stay, in no order; otherwise they fill up what is missing, best intercept first.
+    fn add_unstored<C: Column>(&mut self, rule: &Prepared<'_>, row: Entries<'_, C>, found: &Found) {
+        let k = rule.k;
+        // More than that cannot be needed, and none that is below the least of k others.
+        let (wanted, least) = match (rule.candidates, found) {
+            (Candidates::Support, _) => (k - self.rivals.len(), f32::NEG_INFINITY),
+            (Candidates::All, Found::Everything) => (k, f32::NEG_INFINITY),
+            (Candidates::All, Found::Best(least)) => (k, *least),
+        };
+        if wanted == 0 {
+            return;
+        }
+        let many = k > BOUNDED;
+        if many {
+            self.marks.set(row, rule.table.columns());
+        }
+        let mut added = 0;
         for &column in &rule.by_intercept {
-            let rival = rule.rival(column, 0.0, UNSTORED);
-            let full = self.rivals.len() == rule.k;
-            let stop = match rule.candidates {
-                Candidates::All => full && rival.order(&self.rivals[rule.k - 1]) == Ordering::Greater,
-                Candidates::Support => full,
-            };
-            if stop {
+            if added == wanted || rule.table.pair(column as usize).1 < least {
                 break;
             }
-            if row.columns().contains(&C::at(column as usize)) {
-                continue;
-            }
-            if full {
-                self.rivals.pop();
-            }
-            let place = match rule.candidates {
-                Candidates::All => self.rivals.partition_point(|other| other.order(&rival) == Ordering::Less),
-                // A filler never outranks a stored label.
-                Candidates::Support => self.rivals.len(),
+            let stored = if many {
+                self.marks.has(column as usize)
+            } else {
+                row.columns().contains(&C::at(column as usize))
             };
-            self.rivals.insert(place, rival);
+            if !stored {
+                self.rivals.push(rule.rival(column, 0.0, UNSTORED));
+                added += 1;
+            }
+        }
+        if many {
+            self.marks.clear(row);
+        }
+        if self.rivals.len() > k {
+            self.rivals.select_nth_unstable_by(k - 1, Rival::order);
+            self.rivals.truncate(k);
         }
     }
 
@@ -216,5 +236,29 @@ impl Selector {
             close.select_nth_unstable_by(missing, falling);
         }
         positions.extend(close[..missing].iter().map(|&(_, position)| position));
+    }
+}
+
+/// The columns of a row, to ask for many of them: one bit each.
+#[derive(Default)]
+struct Marks {
+    words: Vec<u64>,
+}
+
+impl Marks {
+    fn set<C: Column>(&mut self, row: Entries<'_, C>, columns: usize) {
+        self.words.resize(columns.div_ceil(64), 0);
+        for column in row.columns() {
+            self.words[column.index() / 64] |= 1 << (column.index() % 64);
+        }
+    }
+
+    fn has(&self, column: usize) -> bool {
+        self.words[column / 64] >> (column % 64) & 1 == 1
+    }
+
+    /// Takes back what [`Marks::set`] did with the same row.
+    fn clear<C: Column>(&mut self, row: Entries<'_, C>) {
+        row.columns().iter().for_each(|column| self.words[column.index() / 64] = 0);
     }
 }

@@ -63,7 +63,8 @@ impl Threshold {
         let (mut low, mut high) = (low, step(f32::INFINITY) + 1);
         let mut guesses = [-NEAR[1], -NEAR[0], NEAR[0], NEAR[1]].map(|far| self.last + far);
         while high - low > 1 {
-            guesses = guesses.map(|guess| guess.clamp(low, high));
+            // Below `high`, which may be beyond infinity.
+            guesses = guesses.map(|guess| guess.clamp(low, high - 1));
             let reached = kernel.count(space, length, guesses.map(from_step));
             for (guess, reached) in guesses.into_iter().zip(reached) {
                 // In a gap of the scores, where exact ones cannot choose others.

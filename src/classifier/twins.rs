@@ -21,6 +21,8 @@ enum Draw {
     Middles,
     /// From the smallest to the largest single.
     Wild,
+    /// Sums beyond the largest single, and just not.
+    Huge,
 }
 
 fn coefficient(random: &mut Sequence, draw: Draw) -> f32 {
@@ -32,6 +34,7 @@ fn coefficient(random: &mut Sequence, draw: Draw) -> f32 {
             let near = 1.0 + (bits % 4) as f32 * f32::EPSILON;
             if bits & 64 == 0 { near } else { near * f32::EPSILON / 2.0 }
         }
+        Draw::Huge => [3e38, 2.9e38, f32::MAX, f32::MAX.next_down(), -3e38][(bits % 5) as usize],
         Draw::Wild => {
             let wild = f32::from_bits(bits as u32);
             if wild.is_finite() { wild } else { 0.0 }
@@ -44,6 +47,7 @@ fn marginal(random: &mut Sequence, draw: Draw) -> f32 {
     match draw {
         Draw::Smooth => (unit * unit * unit) as f32,
         Draw::Coarse => (bits % 5) as f32 / 4.0,
+        Draw::Huge => [1.0, 1.0, 0.5, 0.0][(bits % 4) as usize],
         Draw::Middles => 1.0 - (bits % 3) as f32 * f32::EPSILON / 2.0,
         Draw::Wild => from_step((bits % (1 + step(1.0) as u64)) as i64),
     }
@@ -142,7 +146,7 @@ fn picks(kernel: Kernel, case: &Case, k: usize, candidates: Candidates) -> Vec<V
         .collect()
 }
 
-const DRAWS: [Draw; 4] = [Draw::Smooth, Draw::Coarse, Draw::Middles, Draw::Wild];
+const DRAWS: [Draw; 5] = [Draw::Smooth, Draw::Coarse, Draw::Middles, Draw::Wild, Draw::Huge];
 
 #[test]
 fn all_kernels_pick_what_the_definition_says() {

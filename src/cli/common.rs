@@ -144,17 +144,17 @@ impl PropensityModel {
 }
 
 /// Loads what a classifier is to be used on, after a look at whether it is for the same labels and whether
-/// there is memory for it. What is made of a row takes `bytes_a_row`.
+/// there is memory for it. `extra` is what the command makes of it.
 pub(super) fn load_for(
     context: &Context<'_>,
     load: &LoadOptions,
     path: &Path,
     classifier: &ClassifierFile,
-    bytes_a_row: u64,
+    extra: Extra,
 ) -> Result<Shard> {
     // A rule is there as the file has it, as a rule, and as a table.
     let bytes_a_label = 28 * classifier.weights.len() as u64;
-    load_planned(context.world, load, Extra { bytes_a_row, bytes_a_label }, |plan| {
+    load_planned(context.world, load, Extra { bytes_a_label, ..extra }, |plan| {
         context.check(classifier.labels == plan.labels, || {
             let (path, data) = (path.display(), &load.marginals);
             format!("{path} is for {} labels, but {data} has {}", classifier.labels, plan.labels)

@@ -9,7 +9,7 @@ use crate::classifier::{Draw, Mixture, Pick, Rule, Sampling};
 use crate::error::{Result, usage};
 use crate::evaluate::{Propensities, Scores, Summary, Tally, repeated, score, summarise, tally, tally_draw};
 use crate::report::{Align, Phases, Progress, Table, count};
-use crate::shard::{LoadOptions, Predicted, Shard, load_labels, load_predictions, total_positives};
+use crate::shard::{Extra, LoadOptions, Predicted, Shard, load_labels, load_predictions, total_positives};
 use crate::store::{ClassifierFile, Location, Role};
 use crate::world::World;
 
@@ -81,7 +81,8 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
             let file = world.agree(ClassifierFile::read(path).map_err(Into::into))?;
             let marginals = Location::parse(marginals, Role::Marginals);
             let load = LoadOptions { marginals, labels: Some(labels), clamp: typed.clamp };
-            let shard = load_for(context, &load, path, &file, 0)?;
+            let shard =
+                load_for(context, &load, path, &file, Extra { bytes_a_count: 16, ..Extra::default() })?;
             known = (file.positives.clone(), file.rows);
             (shard, Subject::Classifier(to_mixture(&file)))
         }

@@ -144,7 +144,7 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
 
     let mut phases = Phases::new();
     let mut planned = None;
-    let shard = load_planned(world, &ready.load, Extra::default(), |plan| {
+    let shard = load_planned(world, &ready.load, Extra::counting(ready.load.labels.is_some()), |plan| {
         let labels = plan.labels as usize;
         context.check(options.k <= labels, || {
             format!("-k is {}, but {} has only {labels} labels", options.k, ready.load.marginals)

@@ -8,7 +8,7 @@ use super::common::{Context, load_for, to_mixture};
 use crate::classifier::{Draw, Mixture, Pick, Sampling, fold_draws};
 use crate::error::Result;
 use crate::report::{Phases, count};
-use crate::shard::{LoadOptions, Shard};
+use crate::shard::{Extra, LoadOptions, Shard};
 use crate::store::{ClassifierFile, Location, Matrix, Role, write_file};
 
 /// Predict k labels for each instance, drawn from the classifier's mixture
@@ -50,8 +50,8 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     let mixture = to_mixture(&classifier);
     let load = LoadOptions { marginals, labels: None, clamp: typed.clamp };
     // A label and its score, and where each row begins, twice while it is written.
-    let bytes_a_row = 8 * classifier.k + 16;
-    let shard = load_for(context, &load, &typed.classifier, &classifier, bytes_a_row)?;
+    let extra = Extra { bytes_a_row: 8 * classifier.k + 16, ..Extra::default() };
+    let shard = load_for(context, &load, &typed.classifier, &classifier, extra)?;
     phases.end("load");
     let draw = Draw { sampling: typed.sampling, seed: typed.seed, round: 0 };
     let (indices, values) = predict(&shard, &mixture, draw);

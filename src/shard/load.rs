@@ -34,11 +34,20 @@ pub struct Plan {
 pub struct Extra {
     pub bytes_a_row: u64,
     pub bytes_a_label: u64,
+    /// For each label and thread.
+    pub bytes_a_count: u64,
+}
+
+impl Extra {
+    /// What passes that count need: counts, and those that wait to be added.
+    pub fn counting(labelled: bool) -> Extra {
+        Extra { bytes_a_count: if labelled { 9 } else { 17 }, ..Extra::default() }
+    }
 }
 
 /// Reads this rank's share of the rows, balanced by stored marginals.
 pub fn load_shard(world: &World, options: &LoadOptions) -> Result<Shard> {
-    load_planned(world, options, Extra::default(), |_| Ok(()))
+    load_planned(world, options, Extra::counting(options.labels.is_some()), |_| Ok(()))
 }
 
 /// The same, and before any entry is read `announce` is told, on every rank, what there is and what it
@@ -114,19 +123,18 @@ fn plan(
     let held = pass + label_starts.map_or(0, |_| label_entries * 8 + local_rows * 8);
     let totals: Vec<u64> = [entries, pass].map(|part| world.gather_to_all(part).iter().sum()).into();
     let needed = held
-        + working_memory(labels, label_starts.is_none())
-        + local_rows * extra.bytes_a_row
-        + labels * extra.bytes_a_label;
+        .saturating_add(working_memory(labels, extra.bytes_a_count))
+        .saturating_add(local_rows.saturating_mul(extra.bytes_a_row))
+        .saturating_add(labels.saturating_mul(extra.bytes_a_label));
     let memory = check_room(world, needed)?;
     Ok(Plan { rows, labels, entries: totals[0], bytes_per_pass: totals[1], memory })
 }
 
-/// Bytes that a rank needs beside its rows: counts for each thread, and rules, tensors and gradients, as
+/// Bytes that a rank needs beside its rows: what each thread counts in, and rules, tensors and gradients, as
 /// vectors over the labels. The last are a round number of what was measured.
-fn working_memory(labels: u64, expected: bool) -> u64 {
+fn working_memory(labels: u64, bytes_a_count: u64) -> u64 {
     let threads = rayon::current_num_threads() as u64;
-    let (counts, vectors) = (if expected { 16 } else { 8 }, 200);
-    threads * (labels * counts + (4 << 20)) + labels * vectors + (16 << 20)
+    threads * (labels * bytes_a_count + (8 << 20)) + labels * 200 + (16 << 20)
 }
 
 /// Reads this rank's share of a label matrix, for what needs no marginals.

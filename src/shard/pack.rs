@@ -1,6 +1,8 @@
 //! From a file into the arrays of a pass, by all threads: each reads and checks a block, and puts it where
 //! it will read it again.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use super::blocks::Blocks;
 use super::marginals::{Column, Columns, Marginals, PADDING};
 use super::order::Order;
@@ -29,20 +31,21 @@ pub(super) fn pack(
     let mut columns = Columns::new(labels, entries);
     // Zeros that cost nothing: each page is the thread's that first writes to it.
     let mut values = vec![0.0; entries + PADDING];
+    let first_bad = AtomicUsize::new(usize::MAX);
     let read = |put: &(dyn Fn(usize, &Slab) + Sync)| {
         let failures = blocks.fold(
             || (Slab::default(), None),
-            |(slab, failed): &mut (Slab, Option<(usize, StoreError)>), block| match matrix.read_slab(
-                &starts,
-                blocks.rows(block),
-                content,
-                slab,
-            ) {
-                Ok(()) => put(block, slab),
-                Err(error) if failed.as_ref().is_none_or(|(first, _)| block < *first) => {
+            |(slab, failed): &mut (Slab, Option<(usize, StoreError)>), block| {
+                // Behind a bad block nothing matters any more; before it, another may be.
+                if first_bad.load(Ordering::Relaxed) < block {
+                    return;
+                }
+                let read = matrix.read_slab(&starts, blocks.rows(block), content, slab);
+                let Err(error) = read else { return put(block, slab) };
+                first_bad.fetch_min(block, Ordering::Relaxed);
+                if failed.as_ref().is_none_or(|(first, _)| block < *first) {
                     *failed = Some((block, error));
                 }
-                Err(_) => (),
             },
         );
         let first = failures.into_iter().filter_map(|(_, failed)| failed).min_by_key(|failed| failed.0);

@@ -57,6 +57,12 @@ fn round_up(value: f32) -> u16 {
     (up >> 16) as u16
 }
 
+/// Both coefficients of a word, rounded up.
+fn round_both(word: u64) -> u32 {
+    let (slope, intercept) = pair_of(word);
+    u32::from(round_up(slope)) << 16 | u32::from(round_up(intercept))
+}
+
 impl Table {
     /// `pair` gives slope and intercept of each of `columns` columns.
     pub fn new(columns: usize, pair: impl Fn(usize) -> (f32, f32) + Sync) -> Table {
@@ -73,20 +79,23 @@ impl Table {
             let size = Columns::NARROW;
             words.par_chunks_mut(size).enumerate().for_each(|(at, words)| fill(at * size, words));
         }
-        let mut rounded = Zeroed::new(0);
+        let mut table = Table { words, rounded: Zeroed::new(0) };
         // Far from where rounding up or a product of rounded numbers would leave the range of singles.
         let tame = |word: &u64| {
             let (slope, intercept) = pair_of(*word);
             slope.abs() < 1e30 && intercept.abs() < 1e30
         };
-        if columns >= ROUNDED && words.par_iter().all(tame) {
-            rounded = Zeroed::new(columns);
-            rounded.par_iter_mut().zip(words.par_iter()).for_each(|(rounded, &word)| {
-                let (slope, intercept) = pair_of(word);
-                *rounded = u32::from(round_up(slope)) << 16 | u32::from(round_up(intercept));
-            });
+        if columns >= ROUNDED && table.words.par_iter().all(tame) {
+            table.rounded = Zeroed::new(columns);
+            let words = table.words.par_iter();
+            table.rounded.par_iter_mut().zip(words).for_each(|(to, &word)| *to = round_both(word));
         }
-        Table { words, rounded }
+        table
+    }
+
+    /// How many columns have a place, if not a label.
+    pub fn columns(&self) -> usize {
+        self.words.len()
     }
 
     /// Whether [`Kernel::bound`] can be used.
