@@ -71,8 +71,7 @@ impl<'s> Counter<'s> {
 #[inline]
 fn hit(marginals: &Marginals, truth: &Truth, local: usize, chosen: &Chosen) -> u32 {
     if chosen.position == UNSTORED {
-        let label = marginals.names().map_or(chosen.column, |names| names[chosen.column as usize]);
-        return truth.row(local).binary_search(&label).is_ok().into();
+        return truth.row(local).binary_search(&marginals.label(chosen.column)).is_ok().into();
     }
     truth.hits().get(marginals.start(local) + chosen.position as usize)
 }

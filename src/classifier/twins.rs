@@ -128,14 +128,15 @@ fn picks(kernel: Kernel, case: &Case, k: usize, candidates: Candidates) -> Vec<V
         .enumerate()
         .map(|(local, chosen)| {
             let ranked = ranking.select(&prepared, marginals.row(local)).to_vec();
-            let name = |column: u32| marginals.names().map_or(column, |names| names[column as usize]);
             let stored: Vec<(u32, f32)> = marginals.labelled(local).collect();
             let marginal = |chosen: &Chosen| match chosen.position {
                 UNSTORED => 0.0f32,
                 position => stored[position as usize].1,
             };
-            let mut labels: Vec<(u32, u32)> =
-                chosen.iter().map(|chosen| (name(chosen.column), marginal(chosen).to_bits())).collect();
+            let mut labels: Vec<(u32, u32)> = chosen
+                .iter()
+                .map(|chosen| (marginals.label(chosen.column), marginal(chosen).to_bits()))
+                .collect();
             let mut wanted: Vec<(u32, u32)> =
                 ranked.iter().map(|pick| (pick.label, pick.marginal.to_bits())).collect();
             labels.sort_unstable();

@@ -184,6 +184,12 @@ impl Marginals {
         self.order.as_ref().map(Order::names)
     }
 
+    /// The label of a column.
+    #[inline]
+    pub fn label(&self, column: u32) -> u32 {
+        self.names().map_or(column, |names| names[column as usize])
+    }
+
     /// The column of every label; none when it is the label itself.
     pub fn columns_of(&self) -> Option<&[u32]> {
         self.order.as_ref().map(Order::columns)
@@ -202,13 +208,12 @@ impl Marginals {
     /// Labels and marginals of a row, labels ascending.
     pub fn labelled(&self, local: usize) -> impl Iterator<Item = (u32, f32)> + '_ {
         let range = self.starts[local] as usize..self.starts[local + 1] as usize;
-        let names = self.names();
         range.map(move |at| {
             let column = match &self.columns {
                 Columns::Narrow(columns) => columns[at].into(),
                 Columns::Wide(columns) => columns[at],
             };
-            (names.map_or(column, |names| names[column as usize]), self.values[at])
+            (self.label(column), self.values[at])
         })
     }
 
@@ -216,12 +221,6 @@ impl Marginals {
     #[inline]
     pub fn values(&self) -> &[f32] {
         &self.values
-    }
-
-    /// Bytes that one pass reads.
-    pub fn bytes(&self) -> u64 {
-        (self.entries() * (Columns::width(self.labels) + size_of::<f32>())
-            + self.starts.len() * size_of::<u64>()) as u64
     }
 }
 

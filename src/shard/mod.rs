@@ -63,13 +63,4 @@ impl Shard {
             Targets::Expected(fixed) => fixed.one(),
         }
     }
-
-    /// Bytes of the arrays one pass reads.
-    pub fn bytes(&self) -> u64 {
-        let labels = match &self.targets {
-            Targets::Labels(truth) => truth.bytes(),
-            Targets::Expected(_) => 0,
-        };
-        self.marginals.bytes() + labels
-    }
 }

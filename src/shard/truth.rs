@@ -45,11 +45,6 @@ impl Truth {
     pub fn hits(&self) -> &Hits {
         &self.hits
     }
-
-    /// Bytes that one pass reads.
-    pub fn bytes(&self) -> u64 {
-        self.hits.words.len() as u64 * 8
-    }
 }
 
 /// The columns of row `local` of a matrix.
