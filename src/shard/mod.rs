@@ -1,7 +1,9 @@
 //! This rank's rows: marginals and, where given, true labels, in memory.
 
 mod blocks;
+mod columns;
 mod fixed;
+mod grouping;
 mod load;
 mod marginals;
 mod order;
@@ -14,7 +16,9 @@ use std::ops::Range;
 pub use blocks::Blocks;
 pub use fixed::FixedPoint;
 pub use load::{Extra, LoadOptions, Plan, load_labels, load_planned, load_shard, total_positives};
-pub use marginals::{Column, Columns, Entries, Marginals, PADDING, Row};
+pub use columns::Columns;
+pub use grouping::Grouping;
+pub use marginals::{Marginals, PADDING, Row};
 pub use predictions::{Predicted, load_predictions};
 pub use truth::Truth;
 

@@ -1,0 +1,236 @@
+//! The best entries of one row.
+//!
+//! Single precision finds them ([`super::kernel`]); where it cannot tell the k-th from the next, scores are taken in
+//! double precision, in which the product of a slope and a marginal is exact.
+//!
+//! Where columns share codes, kernels give bounds instead of scores, and all entries that could be among the best are
+//! scored after that. It looks up coefficients that are in no cache. So it is done for several rows side by side, each
+//! step for all of them, and the step before asks for what the next one looks up.
+
+use std::cmp::Ordering;
+
+use super::kernel::{BOUNDED, Few, Scores, Space};
+use super::prepared::Prepared;
+use super::rule::Candidates;
+use super::threshold::{APART, Threshold, from_step, nth_of_few, step};
+use super::unstored::Free;
+use crate::shard::Row;
+
+/// How the search for the best entries of a row stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Stage {
+    /// There are no more than k entries.
+    #[default]
+    Everything,
+    /// More than k entries of large bounds are found: which are among the best is not known yet.
+    Sample,
+    /// All that could be among the best k are found; neither their scores nor their bounds are below this.
+    Superset(f32),
+}
+
+/// A chosen entry of a row.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    pub position: u32,
+    pub column: u32,
+}
+
+/// Space for the search of one row, and what it found.
+#[derive(Default)]
+pub(super) struct Stored {
+    stage: Stage,
+    space: Space,
+    /// What was found.
+    few: Few,
+    threshold: Threshold,
+    /// The entries that are chosen, in no order.
+    entries: Vec<Entry>,
+    /// Entries that single precision cannot tell apart: exact score, and their number in `few`.
+    close: Vec<(f64, u32)>,
+    /// Places in the list of unstored labels that the row stores, where they have been asked for.
+    places: Option<Vec<u32>>,
+    spare: Vec<u32>,
+    steps: Vec<i64>,
+}
+
+impl Stored {
+    /// The first step: scores or bounds.
+    pub fn score(&mut self, rule: &Prepared<'_>, row: Row<'_>) {
+        if let Some(places) = self.places.take() {
+            self.spare = places;
+        }
+        self.entries.clear();
+        let (k, kernel) = (rule.k, rule.kernel);
+        if row.len() <= k {
+            self.stage = Stage::Everything;
+            return;
+        }
+        let bound = kernel.score(&rule.table, row, k, &mut self.space);
+        self.stage = if k > BOUNDED {
+            self.search(rule, row, step(bound))
+        } else {
+            // All that exact scores could bring to the k-th place. At least k reach the bound: where these are k,
+            // the next is a step further down.
+            kernel.find(&mut self.space, row.len(), bound.next_down());
+            Stage::Superset(bound.next_down())
+        };
+        if rule.table.scores() == Scores::Bound {
+            self.few.gather(&rule.table, row, self.space.positions());
+        }
+    }
+
+    /// For larger k: entries that are better than any k others, or any k unstored labels. At least k reach `low`.
+    fn search(&mut self, rule: &Prepared<'_>, row: Row<'_>, low: i64) -> Stage {
+        let (k, kernel) = (rule.k, rule.kernel);
+        let best_unstored = rule.best_unstored();
+        let mut low = low;
+        if rule.candidates == Candidates::All {
+            let reached = kernel.count(&self.space, row.len(), [best_unstored; 4])[0];
+            if reached >= k {
+                low = low.max(step(best_unstored));
+            } else if let Some(least) = self.kth_unstored(rule, row) {
+                // Not all of the k can be stored, and none is below the k-th best of the others.
+                kernel.find(&mut self.space, row.len(), least);
+                if self.space.positions().len() <= k {
+                    return Stage::Superset(least);
+                }
+                low = low.max(step(least));
+            }
+        }
+        let single = rule.table.scores() == Scores::Single;
+        // Some of the largest bounds are of small scores: the best k are sought among twice as many.
+        let wanted = if single { k } else { (2 * k + BOUNDED).min(row.len()) };
+        let low = if single { low } else { step(f32::MIN) };
+        let least = from_step(self.threshold.search(kernel, &self.space, row.len(), wanted, low) - 1);
+        kernel.find(&mut self.space, row.len(), least);
+        if single { Stage::Superset(least) } else { Stage::Sample }
+    }
+
+    /// The score of the k-th best label that the row does not store, if there are as many.
+    fn kth_unstored(&mut self, rule: &Prepared<'_>, row: Row<'_>) -> Option<f32> {
+        let free = self.free(rule, row);
+        (free.len() >= rule.k).then(|| free.get(rule.k - 1).intercept)
+    }
+
+    /// The labels that the row does not store.
+    pub fn free<'s>(&'s mut self, rule: &'s Prepared<'_>, row: Row<'_>) -> Free<'s> {
+        let spare = &mut self.spare;
+        let stored = self.places.get_or_insert_with(|| {
+            let mut places = std::mem::take(spare);
+            rule.unstored.find_stored(row, &mut places);
+            places
+        });
+        Free { list: &rule.unstored, stored }
+    }
+
+    /// For a list of the places that the row stores, up to where they matter, in place of [`Stored::free`].
+    pub fn no_places(&mut self) -> &mut Vec<u32> {
+        let mut places = std::mem::take(&mut self.spare);
+        places.clear();
+        self.places.insert(places)
+    }
+
+    /// The second step, where it takes one: whatever could be better than the k-th of those found.
+    pub fn refine(&mut self, rule: &Prepared<'_>, row: Row<'_>) {
+        if self.stage != Stage::Sample {
+            return;
+        }
+        let Stored { few, steps, .. } = self;
+        few.score(rule.kernel, &rule.table, rule.k);
+        few.pick(rule.kernel, f32::NEG_INFINITY);
+        // A score is at most a step above its bound, and must be less than two below the k-th to be better exactly.
+        let singles = few.picked().iter().map(|&at| few.single(at));
+        let least = from_step(nth(singles, rule.k, steps) - APART);
+        rule.kernel.find(&mut self.space, row.len(), least);
+        self.few.gather(&rule.table, row, self.space.positions());
+        self.stage = Stage::Superset(least);
+    }
+
+    /// The last step: `entries` are the best k, or all that could be among the best k labels where that are fewer.
+    /// Returns a number that no single score of those is below.
+    pub fn choose(&mut self, rule: &Prepared<'_>, row: Row<'_>) -> f32 {
+        let Stored { stage, space, few, entries, close, steps, .. } = self;
+        let (k, kernel) = (rule.k, rule.kernel);
+        let in_row = |position: u32| Entry { position, column: row.column(position) };
+        match *stage {
+            Stage::Everything => {
+                entries.extend((0..row.len() as u32).map(in_row));
+                f32::NEG_INFINITY
+            }
+            Stage::Superset(least) if space.positions().len() <= k => {
+                entries.extend(space.positions().iter().copied().map(in_row));
+                least
+            }
+            Stage::Sample | Stage::Superset(_) if rule.table.scores() == Scores::Single => {
+                let found = space.positions().iter().map(|&position| (position, space.score(position)));
+                let least = nth(found.clone().map(|one| one.1), k, steps);
+                let score = |position: u32| rule.score(row.column(position), row.value(position));
+                keep_best(found, k, least, score, in_row, close, entries);
+                from_step(least - 1)
+            }
+            Stage::Sample | Stage::Superset(_) => {
+                // As in the row itself: see there.
+                let least = few.score(kernel, &rule.table, k).next_down();
+                few.pick(kernel, least);
+                let in_few = |at: u32| Entry { position: few.position(at), column: few.column(at) };
+                if few.picked().len() == k {
+                    entries.extend(few.picked().iter().copied().map(in_few));
+                    return least;
+                }
+                let found = few.picked().iter().map(|&at| (at, few.single(at)));
+                let least = nth(found.clone().map(|one| one.1), k, steps);
+                let score = |at: u32| rule.score(few.column(at), few.value(at));
+                keep_best(found, k, least, score, in_few, close, entries);
+                from_step(least - 1)
+            }
+        }
+    }
+
+    /// The chosen entries.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+}
+
+/// The step of the k-th largest score.
+fn nth(scores: impl Iterator<Item = f32>, k: usize, steps: &mut Vec<i64>) -> i64 {
+    if k <= BOUNDED {
+        return nth_of_few(scores, k);
+    }
+    steps.clear();
+    steps.extend(scores.map(step));
+    *steps.select_nth_unstable_by(k - 1, |a, b| b.cmp(a)).1
+}
+
+/// Adds the k best of those found, in the order of their labels and with their single scores, of which the k-th is
+/// `least`. `close` is scratch space.
+fn keep_best(
+    found: impl Iterator<Item = (u32, f32)>,
+    k: usize,
+    least: i64,
+    score: impl Fn(u32) -> f64,
+    entry: impl Fn(u32) -> Entry,
+    close: &mut Vec<(f64, u32)>,
+    entries: &mut Vec<Entry>,
+) {
+    close.clear();
+    for (at, single) in found {
+        let apart = step(single) - least;
+        if apart >= APART {
+            entries.push(entry(at));
+        } else if apart > -APART {
+            // So close together that doubles decide.
+            close.push((0.0, at));
+        }
+    }
+    let missing = k - entries.len();
+    if missing < close.len() {
+        close.iter_mut().for_each(|one| one.0 = score(one.1));
+        // The smaller number is the smaller label.
+        let falling = |a: &(f64, u32), b: &(f64, u32)| {
+            b.0.partial_cmp(&a.0).unwrap_or(Ordering::Equal).then(a.1.cmp(&b.1))
+        };
+        close.select_nth_unstable_by(missing, falling);
+    }
+    entries.extend(close[..missing].iter().map(|&(_, at)| entry(at)));
+}
