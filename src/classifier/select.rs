@@ -155,10 +155,12 @@ fn compete(
     rivals: &mut Vec<Rival>,
 ) -> usize {
     rivals.clear();
-    rivals.extend(stored.entries().iter().map(|&Entry { column, position }| Rival {
-        position,
-        ..rule.rival(column, row.value(position))
-    }));
+    rivals.extend(
+        stored
+            .entries()
+            .iter()
+            .map(|&Entry { column, position }| Rival { position, ..rule.rival(column, row.value(position)) }),
+    );
     let k = rule.k;
     let missing = k - rivals.len();
     if missing == 0 && (rule.candidates == Candidates::Support || !rule.unstored_compete(least)) {

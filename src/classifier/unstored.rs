@@ -117,12 +117,7 @@ impl Unstored {
 }
 
 /// The `wanted` best of a range of columns, best first.
-fn best(
-    table: &Table,
-    columns: std::ops::Range<usize>,
-    names: Option<&[u32]>,
-    wanted: usize,
-) -> Vec<Ranked> {
+fn best(table: &Table, columns: std::ops::Range<usize>, names: Option<&[u32]>, wanted: usize) -> Vec<Ranked> {
     let mut best: Vec<Ranked> = Vec::with_capacity(2 * wanted.min(columns.len()));
     let mut least = (f32::NEG_INFINITY, u32::MAX);
     for column in columns {

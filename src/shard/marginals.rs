@@ -65,13 +65,7 @@ impl<'s> Row<'s> {
 
     /// Writes columns and marginals of the entries at `positions`, and tells `each` about every column.
     #[inline]
-    pub fn gather(
-        &self,
-        positions: &[u32],
-        columns: &mut [u32],
-        values: &mut [f32],
-        each: impl Fn(u32),
-    ) {
+    pub fn gather(&self, positions: &[u32], columns: &mut [u32], values: &mut [f32], each: impl Fn(u32)) {
         let range = self.start..self.start + self.length;
         let out = columns.iter_mut().zip(values);
         self.columns.each(range.clone(), positions, out, |column, position, (to, value)| {

@@ -14,10 +14,10 @@ mod truth;
 use std::ops::Range;
 
 pub use blocks::Blocks;
-pub use fixed::FixedPoint;
-pub use load::{Extra, LoadOptions, Plan, load_labels, load_planned, load_shard, total_positives};
 pub use columns::Columns;
+pub use fixed::FixedPoint;
 pub use grouping::Grouping;
+pub use load::{Extra, LoadOptions, Plan, load_labels, load_planned, load_shard, total_positives};
 pub use marginals::{Marginals, PADDING, Row};
 pub use predictions::{Predicted, load_predictions};
 pub use truth::Truth;

@@ -62,7 +62,8 @@ mod tests {
     #[test]
     fn rough_numbers_keep_the_order_and_fit() {
         assert!((0..1024).all(|number| rough(number) == number as u32));
-        let numbers = (0..5000).chain((0..64).flat_map(|bit| [(1 << bit) - 1, 1 << bit, (1 << bit) + (1 << bit >> 1)]));
+        let numbers =
+            (0..5000).chain((0..64).flat_map(|bit| [(1 << bit) - 1, 1 << bit, (1 << bit) + (1 << bit >> 1)]));
         let mut numbers: Vec<u64> = numbers.chain([u64::MAX]).collect();
         numbers.sort_unstable();
         assert!(numbers.windows(2).all(|pair| rough(pair[0]) <= rough(pair[1])));

@@ -113,6 +113,8 @@ unsafe fn score<E: Eight>(words: E, row: Row<'_>, k: usize, scores: &mut [f32]) 
     // SAFETY: `at + 16` stays within what the caller promised.
     unsafe {
         while at < whole {
+            _mm_prefetch::<_MM_HINT_NTA>(values.wrapping_add(at + AHEAD).cast());
+            _mm_prefetch::<_MM_HINT_NTA>(codes.wrapping_add(at + AHEAD).cast());
             let (first, first_least) = words.eight(codes.add(at), values.add(at));
             let (second, second_least) = words.eight(codes.add(at + 8), values.add(at + 8));
             _mm256_storeu_ps(out.add(at), first);
@@ -137,6 +139,10 @@ unsafe fn score<E: Eight>(words: E, row: Row<'_>, k: usize, scores: &mut [f32]) 
     }
     if k > LANES { f32::NEG_INFINITY } else { largest(k, low, high) }
 }
+
+/// How many entries ahead they are asked for, as what will not be needed again: so they take no place in the caches
+/// from coefficients.
+const AHEAD: usize = 512;
 
 /// The k-th largest of sixteen numbers.
 #[target_feature(enable = "avx2,fma,popcnt")]
