@@ -17,7 +17,8 @@ pub(super) fn without_mpi(job: &Job) -> Option<Finding> {
     Some(Finding::new(
         "without-mpi",
         format!(
-            "{launcher} started {ranks} processes, but this macrok was built without MPI: each works alone"
+            "{} started {ranks} processes, but this macrok was built without MPI: each works alone",
+            launcher.name.as_deref().unwrap_or_default()
         ),
         "build it with MPI (cargo build --release), or start it once, without a launcher",
     ))
