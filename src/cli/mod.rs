@@ -3,6 +3,7 @@
 mod again;
 mod baseline;
 mod common;
+mod doctor;
 mod evaluate;
 mod fit;
 mod import;
@@ -17,6 +18,7 @@ use clap::{Parser, Subcommand};
 
 use crate::error::{Result, Status};
 use crate::job::fault;
+use crate::machine::start_threads;
 use crate::world::World;
 
 /// Finds the best macro-at-k classifier: exactly k labels for every instance, and every label
@@ -49,7 +51,7 @@ struct Typed {
         default_value = "text"
     )]
     log_format: common::LogFormat,
-    /// Threads of each rank [default: SLURM_CPUS_PER_TASK, OMP_NUM_THREADS, or this rank's share of the node]
+    /// Threads of each rank [default: SLURM_CPUS_PER_TASK, OMP_NUM_THREADS, or this rank's share of the processors]
     #[arg(long, global = true, help_heading = "Options of every command", value_name = "N")]
     threads: Option<usize>,
     /// Write the facts as JSON too; `-` is standard output
@@ -69,6 +71,7 @@ enum Command {
     Baseline(baseline::Typed),
     Predict(predict::Typed),
     Evaluate(evaluate::Typed),
+    Doctor(doctor::Typed),
 }
 
 /// A command ready to run.
@@ -91,9 +94,13 @@ pub fn parse(world: &World) -> std::result::Result<Ready, ExitCode> {
 pub fn run(world: &World, Ready(typed): Ready) -> Result<()> {
     common::start_log(world, typed.verbose, typed.log_format);
     fault::at(world, "start")?;
-    let threads = world.agree(common::start_threads(typed.threads))?;
+    let threads = start_threads(world, typed.threads)?;
     let resume = matches!(&typed.command, Command::Fit(fit) if fit.resumes());
-    let context = common::Context::new(world, typed.json.as_deref(), typed.force, resume, threads)?;
+    let context = common::Context::new(world, typed.json.as_deref(), typed.force, resume, threads.count)?;
+    // The doctor has a list of its own.
+    if !matches!(typed.command, Command::Doctor(_)) {
+        threads.remarks.iter().for_each(|remark| context.console.warn(remark));
+    }
     let outcome = match typed.command {
         Command::Synth(command) => synth::run(&context, &command),
         Command::Import(command) => import::run(&context, &command),
@@ -102,6 +109,7 @@ pub fn run(world: &World, Ready(typed): Ready) -> Result<()> {
         Command::Baseline(command) => baseline::run(&context, &command),
         Command::Predict(command) => predict::run(&context, &command),
         Command::Evaluate(command) => evaluate::run(&context, &command),
+        Command::Doctor(command) => doctor::run(&context, &command, &threads),
     };
     outcome
         .map_err(|error| if error.status() == Status::Stopped { again::say_how(world, error) } else { error })

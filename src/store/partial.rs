@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::error::{Result, StoreError};
 use super::replace::{folder_of, sync_folder};
-use crate::world::host;
+use crate::machine::host_name;
 
 /// All that this process has begun and not finished.
 static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
@@ -72,6 +72,11 @@ impl Drop for Partial {
 }
 
 const END: &str = ".part";
+
+/// The name of this host, as a part of the name of a file.
+fn host() -> String {
+    host_name(Path::new("/")).chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
+}
 
 /// What the partial files of `path` begin with on this host; the number of a process and of the file follow.
 fn start(path: &Path) -> String {

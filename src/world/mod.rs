@@ -4,14 +4,13 @@
 //! rank calls them, in the same order. What may fail on one rank only goes through [`World::agree`]
 //! before the next collective, so that no rank waits for one that has given up.
 
-mod host;
 mod node;
 #[cfg(feature = "mpi")]
 mod ranks;
+mod tell;
 
 use std::process::ExitCode;
 
-pub use host::host;
 pub use node::Nodes;
 
 use crate::error::{Error, Result, Status};
@@ -220,6 +219,14 @@ impl World {
             std::process::exit(Status::Failure.code());
         }));
     }
+}
+
+/// The version of the MPI standard that the library in use follows; `None` when built without MPI.
+pub fn standard() -> Option<(i32, i32)> {
+    #[cfg(feature = "mpi")]
+    return Some(mpi::environment::version());
+    #[cfg(not(feature = "mpi"))]
+    None
 }
 
 /// The MPI library in use, for humans.
