@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::kernel::{BOUNDED, Scores};
 use super::prepared::{Prepared, Rival};
 use super::rule::Candidates;
-use super::stored::{Entry, Stored};
+use super::stored::{Entry, Outcome, Stored};
 use crate::shard::{Marginals, Row};
 
 /// A predicted label.
@@ -74,15 +74,16 @@ impl Selector {
         let stored = &mut stored[0];
         stored.score(rule, row);
         stored.refine(rule, row);
-        let least = stored.choose(rule, row);
-        let length = compete(rule, row, stored, least, rivals);
+        let outcome = stored.choose(rule, row);
+        let length = compete(rule, row, stored, outcome, rivals);
         // A filler never outranks a stored label.
         let kept_apart = if rule.candidates == Candidates::Support { rivals.len() } else { 0 };
         rivals[..kept_apart].sort_unstable_by(Rival::order);
         if length > 0 {
             let free = stored.free(rule, row);
-            let unstored = (0..length - free.stored_before(length)).map(|j| free.get(j));
-            rivals.extend(unstored.map(|one| rule.rival(one.column, 0.0)));
+            let mut stored = free.stored.below(length).peekable();
+            let unstored = (0..length as u32).filter(|place| stored.next_if_eq(place).is_none());
+            rivals.extend(unstored.map(|place| rule.rival(free.list.get(place as usize).column, 0.0)));
         }
         rivals[kept_apart..].sort_unstable_by(Rival::order);
         picks.clear();
@@ -113,22 +114,32 @@ impl Selector {
             }
             for (stored, local) in self.stored.iter_mut().zip(some) {
                 let (row, start) = (marginals.row(local), marginals.start(local));
-                let least = stored.choose(rule, row);
-                if !rule.unstored_compete(least) {
-                    chosen.entries.extend(stored.entries().iter().map(|&Entry { column, position }| {
-                        ChosenEntry { column, entry: start + position as usize }
-                    }));
-                    continue;
-                }
-                let length = compete(rule, row, stored, least, &mut self.rivals);
-                chosen.entries.extend(self.rivals.iter().map(|rival| ChosenEntry {
-                    column: rival.column,
-                    entry: start + rival.position as usize,
-                }));
+                let outcome = stored.choose(rule, row);
+                let length = match outcome {
+                    Outcome::Entries(least) if rule.unstored_compete(least) => {
+                        let length = compete(rule, row, stored, outcome, &mut self.rivals);
+                        chosen.entries.extend(self.rivals.iter().map(|rival| ChosenEntry {
+                            column: rival.column,
+                            entry: start + rival.position as usize,
+                        }));
+                        length
+                    }
+                    _ => {
+                        let entry = |&Entry { column, position }: &Entry| ChosenEntry {
+                            column,
+                            entry: start + position as usize,
+                        };
+                        chosen.entries.extend(stored.entries().iter().map(entry));
+                        match outcome {
+                            Outcome::Entries(_) => 0,
+                            Outcome::Shared { unstored } => stored.free(rule, row).length(unstored),
+                        }
+                    }
+                };
                 if length > 0 {
                     let free = stored.free(rule, row);
                     let at = chosen.places.len();
-                    chosen.places.extend_from_slice(&free.stored[..free.stored_before(length)]);
+                    chosen.places.extend(free.stored.below(length));
                     let stored = at..chosen.places.len();
                     chosen.fills.push(Fill { local, length: length as u32, stored });
                 }
@@ -151,7 +162,7 @@ fn compete(
     rule: &Prepared<'_>,
     row: Row<'_>,
     stored: &mut Stored,
-    least: f32,
+    outcome: Outcome,
     rivals: &mut Vec<Rival>,
 ) -> usize {
     rivals.clear();
@@ -161,9 +172,13 @@ fn compete(
             .iter()
             .map(|&Entry { column, position }| Rival { position, ..rule.rival(column, row.value(position)) }),
     );
+    let least = match outcome {
+        Outcome::Shared { unstored } => return stored.free(rule, row).length(unstored),
+        Outcome::Entries(least) => least,
+    };
     let k = rule.k;
-    let missing = k - rivals.len();
-    if missing == 0 && (rule.candidates == Candidates::Support || !rule.unstored_compete(least)) {
+    let missing = k.saturating_sub(rivals.len());
+    if rivals.len() >= k && (rule.candidates == Candidates::Support || !rule.unstored_compete(least)) {
         return 0;
     }
     if k <= BOUNDED && rule.candidates == Candidates::All {
@@ -191,14 +206,14 @@ fn compete(
         }
         rivals.truncate(kept);
     }
-    if taken == 0 { 0 } else { free.place(taken - 1) + 1 }
+    free.length(taken)
 }
 
 /// [`compete`] for few labels, of which the list mostly replaces one or two: the worst entry against the best of the
 /// list, and so on. Only so much of the list is looked for in the row.
 fn merge(rule: &Prepared<'_>, row: Row<'_>, stored: &mut Stored, rivals: &mut Vec<Rival>) -> usize {
     rivals.sort_unstable_by(Rival::order);
-    let places = stored.no_places();
+    let places = stored.no_places(rule);
     let (mut taken, mut length) = (0, 0);
     for place in 0..rule.unstored.len() {
         if taken == rule.k {
@@ -211,7 +226,7 @@ fn merge(rule: &Prepared<'_>, row: Row<'_>, stored: &mut Stored, rivals: &mut Ve
             break;
         }
         if row.has(one.column) {
-            places.push(place as u32);
+            places.insert(place);
             continue;
         }
         if worst.is_some() {

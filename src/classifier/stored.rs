@@ -9,11 +9,11 @@
 
 use std::cmp::Ordering;
 
-use super::kernel::{BOUNDED, Few, Scores, Space};
+use super::kernel::{BOUNDED, Few, PROBES, Scores, Space};
 use super::prepared::Prepared;
 use super::rule::Candidates;
 use super::threshold::{APART, Threshold, from_step, nth_of_few, step};
-use super::unstored::Free;
+use super::unstored::{Free, Places};
 use crate::shard::Row;
 
 /// How the search for the best entries of a row stands.
@@ -26,6 +26,21 @@ enum Stage {
     Sample,
     /// All that could be among the best k are found; neither their scores nor their bounds are below this.
     Superset(f32),
+    /// The same, and unstored labels compete: which entries are among the best k labels depends on those.
+    Open(f32),
+    /// So many of the unstored are among the best k labels, and the best entries of those found are the others.
+    Shared { unstored: usize },
+}
+
+/// What became of a row.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Outcome {
+    /// Entries are the best k, or, where unstored labels are known to compete, all that could be among the best k
+    /// labels. No single score is below this.
+    Entries(f32),
+    /// Entries are those among the best k labels; the others are the first so many of the list that the row does
+    /// not store.
+    Shared { unstored: usize },
 }
 
 /// A chosen entry of a row.
@@ -47,18 +62,16 @@ pub(super) struct Stored {
     entries: Vec<Entry>,
     /// Entries that single precision cannot tell apart: exact score, and their number in `few`.
     close: Vec<(f64, u32)>,
-    /// Places in the list of unstored labels that the row stores, where they have been asked for.
-    places: Option<Vec<u32>>,
-    spare: Vec<u32>,
+    /// Places in the list of unstored labels that the row stores, once they have been asked for.
+    places: Places,
+    has_places: bool,
     steps: Vec<i64>,
 }
 
 impl Stored {
     /// The first step: scores or bounds.
     pub fn score(&mut self, rule: &Prepared<'_>, row: Row<'_>) {
-        if let Some(places) = self.places.take() {
-            self.spare = places;
-        }
+        self.has_places = false;
         self.entries.clear();
         let (k, kernel) = (rule.k, rule.kernel);
         if row.len() <= k {
@@ -85,16 +98,12 @@ impl Stored {
         let best_unstored = rule.best_unstored();
         let mut low = low;
         if rule.candidates == Candidates::All {
-            let reached = kernel.count(&self.space, row.len(), [best_unstored; 4])[0];
+            let reached = kernel.count(&self.space, row.len(), [best_unstored; PROBES])[0];
             if reached >= k {
                 low = low.max(step(best_unstored));
             } else if let Some(least) = self.kth_unstored(rule, row) {
                 // Not all of the k can be stored, and none is below the k-th best of the others.
-                kernel.find(&mut self.space, row.len(), least);
-                if self.space.positions().len() <= k {
-                    return Stage::Superset(least);
-                }
-                low = low.max(step(least));
+                return self.share(rule, row, least);
             }
         }
         let single = rule.table.scores() == Scores::Single;
@@ -106,6 +115,43 @@ impl Stored {
         if single { Stage::Superset(least) } else { Stage::Sample }
     }
 
+    /// Finds how many unstored labels are among the best k, when some are: the most of which the last still has fewer
+    /// than k better ones, counting better entries. `least` is the score of the k-th.
+    fn share(&mut self, rule: &Prepared<'_>, row: Row<'_>, least: f32) -> Stage {
+        let (k, kernel) = (rule.k, rule.kernel);
+        let Stored { space, places, .. } = self;
+        let free = Free { list: &rule.unstored, stored: places };
+        let score = |number: usize| free.get(number - 1).intercept;
+        // The first so many are surely among the best k labels, so many are not.
+        let (mut sure, mut not) = (0, k + 1);
+        while not - sure > 1 && rule.table.scores() == Scores::Single {
+            let part =
+                |number: usize| sure + ((not - sure) * number).div_ceil(PROBES + 1).min(not - sure - 1);
+            let numbers: [usize; PROBES] = std::array::from_fn(|at| part(at + 1));
+            let reached = kernel.count(space, row.len(), numbers.map(score));
+            let (before, beyond) = (sure, not);
+            for (number, reached) in numbers.into_iter().zip(reached) {
+                if number + reached <= k {
+                    sure = sure.max(number);
+                } else {
+                    not = not.min(number);
+                }
+            }
+            debug_assert!(sure > before || not < beyond, "every round comes closer");
+        }
+        // An entry of the same single score may be better or worse: then only exact scores can tell.
+        let ties = not <= k && {
+            let above = kernel.count(space, row.len(), [score(not).next_up(); PROBES])[0];
+            not + above <= k
+        };
+        if ties || rule.table.scores() == Scores::Bound {
+            kernel.find(space, row.len(), least);
+            return Stage::Open(least);
+        }
+        kernel.find(space, row.len(), if not <= k { score(not) } else { f32::INFINITY });
+        Stage::Shared { unstored: sure }
+    }
+
     /// The score of the k-th best label that the row does not store, if there are as many.
     fn kth_unstored(&mut self, rule: &Prepared<'_>, row: Row<'_>) -> Option<f32> {
         let free = self.free(rule, row);
@@ -114,20 +160,17 @@ impl Stored {
 
     /// The labels that the row does not store.
     pub fn free<'s>(&'s mut self, rule: &'s Prepared<'_>, row: Row<'_>) -> Free<'s> {
-        let spare = &mut self.spare;
-        let stored = self.places.get_or_insert_with(|| {
-            let mut places = std::mem::take(spare);
-            rule.unstored.find_stored(row, &mut places);
-            places
-        });
-        Free { list: &rule.unstored, stored }
+        if !std::mem::replace(&mut self.has_places, true) {
+            rule.unstored.find_stored(row, &mut self.places);
+        }
+        Free { list: &rule.unstored, stored: &self.places }
     }
 
-    /// For a list of the places that the row stores, up to where they matter, in place of [`Stored::free`].
-    pub fn no_places(&mut self) -> &mut Vec<u32> {
-        let mut places = std::mem::take(&mut self.spare);
-        places.clear();
-        self.places.insert(places)
+    /// None of the places that the row stores, to be filled in as far as they matter, in place of [`Stored::free`].
+    pub fn no_places(&mut self, rule: &Prepared<'_>) -> &mut Places {
+        self.has_places = true;
+        self.places.clear(rule.unstored.len());
+        &mut self.places
     }
 
     /// The second step, where it takes one: whatever could be better than the k-th of those found.
@@ -146,29 +189,49 @@ impl Stored {
         self.stage = Stage::Superset(least);
     }
 
-    /// The last step: `entries` are the best k, or all that could be among the best k labels where that are fewer.
-    /// Returns a number that no single score of those is below.
-    pub fn choose(&mut self, rule: &Prepared<'_>, row: Row<'_>) -> f32 {
+    /// The last step.
+    pub fn choose(&mut self, rule: &Prepared<'_>, row: Row<'_>) -> Outcome {
+        match self.stage {
+            Stage::Shared { unstored } => {
+                self.keep(rule, row, rule.k - unstored);
+                Outcome::Shared { unstored }
+            }
+            _ => Outcome::Entries(self.keep(rule, row, rule.k)),
+        }
+    }
+
+    /// Makes `entries` the best `k` of those found. Returns a number that no single score of those is below.
+    fn keep(&mut self, rule: &Prepared<'_>, row: Row<'_>, k: usize) -> f32 {
         let Stored { stage, space, few, entries, close, steps, .. } = self;
-        let (k, kernel) = (rule.k, rule.kernel);
+        let kernel = rule.kernel;
         let in_row = |position: u32| Entry { position, column: row.column(position) };
         match *stage {
             Stage::Everything => {
                 entries.extend((0..row.len() as u32).map(in_row));
                 f32::NEG_INFINITY
             }
+            Stage::Open(least) => {
+                entries.extend(space.positions().iter().copied().map(in_row));
+                least
+            }
             Stage::Superset(least) if space.positions().len() <= k => {
                 entries.extend(space.positions().iter().copied().map(in_row));
                 least
             }
-            Stage::Sample | Stage::Superset(_) if rule.table.scores() == Scores::Single => {
+            Stage::Shared { .. } if space.positions().len() <= k || k == 0 => {
+                entries.extend(space.positions().iter().take(k).copied().map(in_row));
+                f32::NEG_INFINITY
+            }
+            Stage::Sample | Stage::Superset(_) | Stage::Shared { .. }
+                if rule.table.scores() == Scores::Single =>
+            {
                 let found = space.positions().iter().map(|&position| (position, space.score(position)));
                 let least = nth(found.clone().map(|one| one.1), k, steps);
                 let score = |position: u32| rule.score(row.column(position), row.value(position));
                 keep_best(found, k, least, score, in_row, close, entries);
                 from_step(least - 1)
             }
-            Stage::Sample | Stage::Superset(_) => {
+            Stage::Sample | Stage::Superset(_) | Stage::Shared { .. } => {
                 // As in the row itself: see there.
                 let least = few.score(kernel, &rule.table, k).next_down();
                 few.pick(kernel, least);

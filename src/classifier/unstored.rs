@@ -20,6 +20,9 @@ pub(super) struct Unstored {
     places: Vec<(u32, u32)>,
     /// Where in `places` those of a code begin; only of codes that are marked.
     starts: Vec<u32>,
+    /// The place of every code, where each is of one column and places fit; a place behind the list for those that
+    /// are not in it.
+    direct: Vec<u16>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,7 +71,13 @@ impl Unstored {
             marks[code / 64] |= 1 << (code % 64);
             starts[code] = at as u32;
         }
-        Unstored { ranked, marks, places, starts }
+        let behind = ranked.len().next_multiple_of(WORD);
+        let mut direct = Vec::new();
+        if !grouping.is_shared() && behind < usize::from(u16::MAX) {
+            direct.resize(Grouping::CODES, behind as u16);
+            places.iter().for_each(|&(column, place)| direct[column as usize] = place as u16);
+        }
+        Unstored { ranked, marks, places, starts, direct }
     }
 
     /// The largest score a label can have without being stored.
@@ -95,24 +104,84 @@ impl Unstored {
         from.iter().take_while(|place| place.0 <= column).find(|place| place.0 == column).map(|place| place.1)
     }
 
-    /// Makes `stored` the places of those labels in the list that the row stores, ascending.
-    pub fn find_stored(&self, row: Row<'_>, stored: &mut Vec<u32>) {
-        stored.clear();
-        stored.resize(row.len(), 0);
-        let marks: &[u64; Grouping::CODES / 64] = self.marks[..].try_into().expect("a bit for every code");
-        // Without a branch: every position is written, and kept by moving on.
-        let mut found = 0;
-        for (position, &code) in (0..).zip(row.codes()) {
-            stored[found] = position;
-            found += (marks[usize::from(code) / 64] >> (code % 64) & 1) as usize;
+    /// Makes `stored` the places of those labels in the list that the row stores.
+    pub fn find_stored(&self, row: Row<'_>, stored: &mut Places) {
+        stored.clear(self.len());
+        if let Ok(direct) = <&[u16; Grouping::CODES]>::try_from(&self.direct[..]) {
+            // Without a branch: those that are not in the list go where nobody looks.
+            row.codes().iter().for_each(|&code| stored.insert(direct[usize::from(code)].into()));
+            return;
         }
-        stored.truncate(found);
-        stored.retain_mut(|position| {
-            let place = self.place(row.codes()[*position as usize], || row.column(*position));
-            *position = place.unwrap_or_default();
-            place.is_some()
-        });
-        stored.sort_unstable();
+        for (position, &code) in (0..).zip(row.codes()) {
+            if let Some(place) = self.place(code, || row.column(position)) {
+                stored.insert(place as usize);
+            }
+        }
+    }
+}
+
+/// Bits of a word.
+const WORD: usize = u64::BITS as usize;
+
+/// Places of a list, one bit each.
+#[derive(Default)]
+pub(super) struct Places {
+    /// The last one is for places behind the list; those from its end to there are set.
+    words: Vec<u64>,
+}
+
+impl Places {
+    /// None of a list of `length`.
+    pub fn clear(&mut self, length: usize) {
+        let words = length.div_ceil(WORD);
+        self.words.clear();
+        self.words.resize(words + 1, 0);
+        if length % WORD > 0 {
+            self.words[words - 1] = u64::MAX << (length % WORD);
+        }
+    }
+
+    #[inline]
+    pub fn insert(&mut self, place: usize) {
+        self.words[place / WORD] |= 1 << (place % WORD);
+    }
+
+    fn list(&self) -> &[u64] {
+        &self.words[..self.words.len() - 1]
+    }
+
+    /// How many places are not set.
+    fn free(&self) -> usize {
+        self.list().iter().map(|word| word.count_zeros() as usize).sum()
+    }
+
+    /// The place of number `j`, from 0, of those that are not set.
+    fn nth_free(&self, j: usize) -> usize {
+        let mut left = j;
+        for (at, &word) in self.list().iter().enumerate() {
+            let free = word.count_zeros() as usize;
+            if left < free {
+                let mut places = !word;
+                (0..left).for_each(|_| places &= places - 1);
+                return at * WORD + places.trailing_zeros() as usize;
+            }
+            left -= free;
+        }
+        unreachable!("number {j} of the places that are free");
+    }
+
+    /// Those below `length`, ascending.
+    pub fn below(&self, length: usize) -> impl Iterator<Item = u32> + '_ {
+        let words = self.list().iter().enumerate().take(length.div_ceil(WORD));
+        words.flat_map(move |(at, &word)| {
+            let first = at * WORD;
+            let mut left = if length < first + WORD { word & !(u64::MAX << (length - first)) } else { word };
+            std::iter::from_fn(move || {
+                let place = (left != 0).then(|| first as u32 + left.trailing_zeros());
+                left &= left.wrapping_sub(1);
+                place
+            })
+        })
     }
 }
 
@@ -142,39 +211,26 @@ fn best(table: &Table, columns: std::ops::Range<usize>, names: Option<&[u32]>, w
     best
 }
 
-/// The places of the list that a row does not store, for looking up the j-th of them.
+/// The labels of the list that a row does not store.
 pub(super) struct Free<'s> {
     pub list: &'s Unstored,
-    /// Places that the row stores, ascending.
-    pub stored: &'s [u32],
+    pub stored: &'s Places,
 }
 
 impl Free<'_> {
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.list.len() - self.stored.len()
+        self.stored.free()
     }
 
-    /// The place of number `j`, from 0.
-    pub fn place(&self, j: usize) -> usize {
-        // Each stored place up to there moves it one further.
-        let mut place = j;
-        for &stored in self.stored {
-            if stored as usize > place {
-                break;
-            }
-            place += 1;
-        }
-        place
-    }
-
+    /// Number `j`, from 0.
     pub fn get(&self, j: usize) -> Ranked {
-        self.list.get(self.place(j))
+        self.list.get(self.stored.nth_free(j))
     }
 
-    /// How many of the first `length` places the row stores.
-    pub fn stored_before(&self, length: usize) -> usize {
-        self.stored.partition_point(|&place| (place as usize) < length)
+    /// How much of the list has the first `number` of these.
+    pub fn length(&self, number: usize) -> usize {
+        if number == 0 { 0 } else { self.stored.nth_free(number - 1) + 1 }
     }
 }
 
@@ -205,11 +261,31 @@ mod tests {
         let list = list(6);
         let columns = Columns::from_numbers(10, &[[1, 2, 3, 8].as_slice(), &[0; PADDING]].concat());
         let values = [0.5; 4 + PADDING];
-        let mut stored = Vec::new();
+        let mut stored = Places::default();
         list.find_stored(Row::new(&columns, &values, 0, 4), &mut stored);
-        assert_eq!(stored, [1, 4], "labels 3 and 2");
+        assert_eq!(stored.below(6).collect::<Vec<_>>(), [1, 4], "labels 3 and 2");
+        assert_eq!(stored.below(4).collect::<Vec<_>>(), [1]);
         let free = Free { list: &list, stored: &stored };
         let labels: Vec<u32> = (0..free.len()).map(|j| free.get(j).label).collect();
         assert_eq!(labels, [7, 5, 0, 6]);
+    }
+
+    #[test]
+    fn places_are_found_across_words() {
+        for length in [1, 63, 64, 65, 200] {
+            let mut places = Places::default();
+            places.clear(length);
+            let set: Vec<usize> = (0..length).filter(|place| place * 7 % 3 == 0).collect();
+            set.iter().for_each(|&place| places.insert(place));
+            // Nobody looks there.
+            places.insert(length.next_multiple_of(WORD));
+            let free: Vec<usize> = (0..length).filter(|place| !set.contains(place)).collect();
+            assert_eq!(places.free(), free.len());
+            assert!(free.iter().enumerate().all(|(j, &place)| places.nth_free(j) == place));
+            for end in [0, 1, length / 2, length] {
+                let below: Vec<usize> = places.below(end).map(|place| place as usize).collect();
+                assert!(set.iter().filter(|&&place| place < end).eq(&below), "{length} {end}");
+            }
+        }
     }
 }

@@ -1,7 +1,9 @@
 //! The command line: what was typed, then what was checked and is ready to use.
 
+mod again;
 mod baseline;
 mod common;
+mod doctor;
 mod evaluate;
 mod fit;
 mod import;
@@ -14,7 +16,9 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
-use crate::error::Result;
+use crate::error::{Result, Status};
+use crate::job::fault;
+use crate::machine::start_threads;
 use crate::world::World;
 
 /// Finds the best macro-at-k classifier: exactly k labels for every instance, and every label
@@ -31,7 +35,7 @@ Example, from nothing to a table of metrics:
   macrok evaluate clf.h5 --marginals data.h5 --labels data.h5
 Run `macrok COMMAND --help` for one command, `macrok fit --metric help` for the metrics.
 
-Exit status: 0 success, 1 failure, 2 bad input or usage.")]
+Exit status: 0 success, 1 failure, 2 bad input or usage, 75 stopped early and can be resumed.")]
 struct Typed {
     #[command(subcommand)]
     command: Command,
@@ -47,7 +51,7 @@ struct Typed {
         default_value = "text"
     )]
     log_format: common::LogFormat,
-    /// Threads of each rank [default: SLURM_CPUS_PER_TASK, OMP_NUM_THREADS, or this rank's share of the node]
+    /// Threads of each rank [default: SLURM_CPUS_PER_TASK, OMP_NUM_THREADS, or this rank's share of the processors]
     #[arg(long, global = true, help_heading = "Options of every command", value_name = "N")]
     threads: Option<usize>,
     /// Write the facts as JSON too; `-` is standard output
@@ -67,6 +71,7 @@ enum Command {
     Baseline(baseline::Typed),
     Predict(predict::Typed),
     Evaluate(evaluate::Typed),
+    Doctor(doctor::Typed),
 }
 
 /// A command ready to run.
@@ -88,11 +93,15 @@ pub fn parse(world: &World) -> std::result::Result<Ready, ExitCode> {
 /// Runs the command. Collective; an error that all ranks know is `Error::Agreed`.
 pub fn run(world: &World, Ready(typed): Ready) -> Result<()> {
     common::start_log(world, typed.verbose, typed.log_format);
-    #[cfg(debug_assertions)]
-    common::fail_as_tests_ask(world)?;
-    let threads = world.agree(common::start_threads(typed.threads))?;
-    let context = common::Context::new(world, typed.json.as_deref(), typed.force, threads)?;
-    match typed.command {
+    fault::at(world, "start")?;
+    let threads = start_threads(world, typed.threads)?;
+    let resume = matches!(&typed.command, Command::Fit(fit) if fit.resumes());
+    let context = common::Context::new(world, typed.json.as_deref(), typed.force, resume, threads.count)?;
+    // The doctor has a list of its own.
+    if !matches!(typed.command, Command::Doctor(_)) {
+        threads.remarks.iter().for_each(|remark| context.console.warn(remark));
+    }
+    let outcome = match typed.command {
         Command::Synth(command) => synth::run(&context, &command),
         Command::Import(command) => import::run(&context, &command),
         Command::Inspect(command) => inspect::run(&context, &command),
@@ -100,5 +109,8 @@ pub fn run(world: &World, Ready(typed): Ready) -> Result<()> {
         Command::Baseline(command) => baseline::run(&context, &command),
         Command::Predict(command) => predict::run(&context, &command),
         Command::Evaluate(command) => evaluate::run(&context, &command),
-    }
+        Command::Doctor(command) => doctor::run(&context, &command, &threads),
+    };
+    outcome
+        .map_err(|error| if error.status() == Status::Stopped { again::say_how(world, error) } else { error })
 }

@@ -20,8 +20,6 @@ pub(super) struct Oracle<'a> {
     /// A tensor that is needed no more, whose memory the next one takes.
     spare: Option<Tensor>,
     pub seconds: Seconds,
-    /// Passes over the rows so far.
-    pub passes: usize,
 }
 
 impl<'a> Oracle<'a> {
@@ -36,12 +34,11 @@ impl<'a> Oracle<'a> {
         let pass = Pass::new(shard, k, candidates);
         let counts = Counts::new(shard.labels());
         let seconds = Seconds::default();
-        Oracle { world, population, positives, pass, counts, spare: None, seconds, passes: 0 }
+        Oracle { world, population, positives, pass, counts, spare: None, seconds }
     }
 
     /// Algorithm 1, lines 9 and 10.
     pub fn tensor(&mut self, rule: &Rule) -> Tensor {
-        self.passes += 1;
         let Oracle { world, pass, counts, .. } = self;
         timed(&mut self.seconds.oracle, || pass.count(rule, counts));
         timed(&mut self.seconds.reduce, || {

@@ -17,7 +17,7 @@ pub use blocks::Blocks;
 pub use columns::Columns;
 pub use fixed::FixedPoint;
 pub use grouping::Grouping;
-pub use load::{Extra, LoadOptions, Plan, load_labels, load_planned, load_shard, total_positives};
+pub use load::{Extra, LoadOptions, Plan, load_labels, load_planned, load_shard, plan_load, total_positives};
 pub use marginals::{Marginals, PADDING, Row};
 pub use predictions::{Predicted, load_predictions};
 pub use truth::Truth;

@@ -59,7 +59,10 @@ impl Avx2 {
         scores: &mut [f32],
     ) -> f32 {
         let whole = columns.len();
-        assert!(whole % LANES == 0 && values.len() >= whole && scores.len() >= whole, "whole vectors");
+        assert!(
+            whole.is_multiple_of(LANES) && values.len() >= whole && scores.len() >= whole,
+            "whole vectors"
+        );
         // SAFETY: `self` proves the instructions, and the lengths have been checked.
         unsafe { score_few(&table.words, columns, length, values, k, scores) }
     }
