@@ -136,7 +136,7 @@ impl Places {
         let words = length.div_ceil(WORD);
         self.words.clear();
         self.words.resize(words + 1, 0);
-        if length % WORD > 0 {
+        if !length.is_multiple_of(WORD) {
             self.words[words - 1] = u64::MAX << (length % WORD);
         }
     }
