@@ -1,5 +1,6 @@
 //! What can go wrong, and the exit status it leads to.
 
+use crate::experiment::ExperimentError;
 use crate::import::ImportError;
 use crate::measure::{FormulaError, MeasureError};
 use crate::memory::Refusal;
@@ -39,6 +40,8 @@ pub enum Error {
     /// The data do not fit into the memory of a node.
     #[error(transparent)]
     Memory(#[from] Refusal),
+    #[error(transparent)]
+    Experiment(#[from] ExperimentError),
     /// Options that do not fit together or do not fit the data.
     #[error("{0}")]
     Usage(String),
@@ -58,6 +61,7 @@ impl Error {
             Error::Import(_) | Error::Formula(_) | Error::Measure(_) | Error::Usage(_) => Status::BadInput,
             // Another job must be asked for: the same one will not fit the next time either.
             Error::Memory(_) => Status::BadInput,
+            Error::Experiment(error) => error.status(),
             Error::Output { .. } => Status::Failure,
             Error::Agreed { status, .. } => *status,
         }

@@ -4,7 +4,7 @@
 //! called "the paper" throughout.
 //!
 //! One room for each idea, and the arrows go one way:
-//! `cli -> {report, optimize, evaluate, synth, import} -> {classifier, measure} -> shard -> store`,
+//! `cli -> experiment -> {report, optimize, evaluate, synth, import} -> {classifier, measure} -> shard -> store`,
 //! with [`world`] (who computes together), [`random`], [`memory`] (whether it will fit, and large pages) and
 //! [`probe`] (what the machine can do) beside them.
 
@@ -14,6 +14,7 @@ pub mod classifier;
 pub mod cli;
 pub mod error;
 pub mod evaluate;
+pub mod experiment;
 pub mod import;
 pub mod measure;
 pub mod memory;
@@ -23,5 +24,6 @@ pub mod random;
 pub mod report;
 pub mod shard;
 pub mod store;
+mod suggest;
 pub mod synth;
 pub mod world;

@@ -4,9 +4,11 @@ mod baseline;
 mod common;
 mod evaluate;
 mod fit;
+mod fit_options;
 mod import;
 mod inspect;
 mod predict;
+mod run;
 mod synth;
 
 use std::process::ExitCode;
@@ -67,6 +69,7 @@ enum Command {
     Baseline(baseline::Typed),
     Predict(predict::Typed),
     Evaluate(evaluate::Typed),
+    Run(run::Typed),
 }
 
 /// A command ready to run.
@@ -100,5 +103,6 @@ pub fn run(world: &World, Ready(typed): Ready) -> Result<()> {
         Command::Baseline(command) => baseline::run(&context, &command),
         Command::Predict(command) => predict::run(&context, &command),
         Command::Evaluate(command) => evaluate::run(&context, &command),
+        Command::Run(command) => run::run(&context, &command),
     }
 }

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
 pub mod files;
+pub mod jobs;
 pub mod many_labels;
 
 use std::io::Write;

@@ -1,0 +1,106 @@
+//! Where everything that an experiment makes goes.
+
+use std::path::{Path, PathBuf};
+
+use super::ExperimentError;
+use super::lock::Lock;
+use super::step::{Part, Work};
+use super::subject::Subject;
+use crate::error::Result;
+use crate::store::StoreError;
+
+/// The output folder:
+///
+/// | what | where |
+/// |---|---|
+/// | the results | `results.json`, `results.csv`, `results.md` |
+/// | classifiers, and checkpoints of unfinished ones | `classifiers/` |
+/// | data that were made | `data/` |
+/// | one record a step | `records/` |
+#[derive(Clone, Debug)]
+pub struct Folder {
+    root: PathBuf,
+}
+
+impl Folder {
+    pub fn new(root: PathBuf) -> Folder {
+        Folder { root }
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Whether there is something of an experiment there.
+    pub fn is_there(&self) -> bool {
+        self.lock().is_file()
+    }
+
+    /// Refuses a folder that has other things in it.
+    pub fn check(&self) -> Result<()> {
+        let folder = || self.root.clone();
+        if self.root.is_file() {
+            return Err(ExperimentError::NotFolder { folder: folder() }.into());
+        }
+        let has_files = std::fs::read_dir(&self.root).is_ok_and(|mut files| files.next().is_some());
+        if has_files && !self.is_there() {
+            return Err(ExperimentError::NotOurs { folder: folder() }.into());
+        }
+        Ok(())
+    }
+
+    /// Makes the folder, where it is not there, and takes it for this run.
+    pub fn take(&self) -> Result<Lock> {
+        self.check()?;
+        for folder in [self.root.clone(), self.classifiers(), self.data(), self.records()] {
+            std::fs::create_dir_all(&folder).map_err(|source| StoreError::Unwritable { folder, source })?;
+        }
+        Lock::take(&self.root, &self.lock())
+    }
+
+    fn lock(&self) -> PathBuf {
+        self.root.join("run.lock")
+    }
+
+    fn classifiers(&self) -> PathBuf {
+        self.root.join("classifiers")
+    }
+
+    fn data(&self) -> PathBuf {
+        self.root.join("data")
+    }
+
+    fn records(&self) -> PathBuf {
+        self.root.join("records")
+    }
+
+    pub(super) fn known_files(&self) -> PathBuf {
+        self.records().join("known-files.json")
+    }
+
+    pub fn made(&self, part: Part) -> PathBuf {
+        self.data().join(format!("{}.h5", part.name()))
+    }
+
+    pub fn classifier(&self, subject: &Subject) -> PathBuf {
+        self.classifiers().join(format!("{}.h5", subject.name()))
+    }
+
+    pub(super) fn record(&self, work: &Work) -> PathBuf {
+        self.records().join(format!("{}.json", work.name()))
+    }
+
+    /// What a step makes beside its record.
+    pub(super) fn output(&self, work: &Work) -> Option<PathBuf> {
+        match work {
+            Work::Make(part) => Some(self.made(*part)),
+            Work::Find(subject) => Some(self.classifier(subject)),
+            Work::Evaluate(_) => None,
+        }
+    }
+
+    /// The results, by the ending of the file's name.
+    pub fn results(&self, ending: &str) -> PathBuf {
+        self.root.join(format!("results.{ending}"))
+    }
+}

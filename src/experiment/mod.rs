@@ -1,0 +1,149 @@
+//! Whole experiments: data, budgets, metrics and strategies, compared in one table.
+//!
+//! An [`Experiment`] becomes [`Step`]s, each with the facts its result depends on. What a step made is in the output
+//! [`Folder`], beside a record of those facts; a step whose record is there and whose facts are the same is not done
+//! again. At the end all of them make one [`Comparison`].
+
+mod classifier;
+mod comparison;
+mod content;
+mod error;
+mod facts;
+mod fitting;
+mod folder;
+mod gains;
+mod known_files;
+mod lock;
+mod perform;
+mod plan;
+mod record;
+mod results;
+mod state;
+mod step;
+mod subject;
+mod worker;
+
+use std::path::PathBuf;
+
+pub use comparison::{Comparison, Row};
+pub use error::ExperimentError;
+pub use facts::Facts;
+pub use folder::Folder;
+pub use gains::Gain;
+pub use perform::perform;
+pub use plan::{Again, Plan, plan};
+pub use results::Results;
+pub use state::{Reason, State};
+pub use step::{Part, Step, Work};
+pub use subject::{Subject, Way};
+
+use crate::classifier::{Candidates, Constants, Strategy};
+use crate::evaluate::Evaluation;
+use crate::measure::Metric;
+use crate::optimize::StepRule;
+use crate::shard::LoadOptions;
+use crate::store::Location;
+use crate::synth::Sample;
+
+/// What is compared, on which data.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    pub fit: Data,
+    /// Its labels are there.
+    pub test: Data,
+    /// Labels that priors and propensities come from, instead of those of the fitting rows.
+    pub train: Option<Location>,
+    /// Values of k.
+    pub budgets: Vec<usize>,
+    pub metrics: Vec<Metric>,
+    pub choices: Vec<Choice>,
+    pub targets: Vec<Target>,
+    pub seeds: Vec<u64>,
+    pub search: Search,
+    pub baselines: Baselines,
+    pub evaluation: Evaluation,
+    /// A and B of the propensities of ps-precision.
+    pub propensity: (f64, f64),
+    /// What the table shows, by the names that evaluation gives.
+    pub columns: Vec<String>,
+}
+
+/// A sample of instances.
+#[derive(Clone, Debug)]
+pub enum Data {
+    Files(LoadOptions),
+    /// Made by the experiment itself.
+    Made(Sample),
+}
+
+/// One way to choose labels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    FrankWolfe,
+    Baseline(Strategy),
+}
+
+impl Choice {
+    pub const FRANK_WOLFE: &str = "frank-wolfe";
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Choice::FrankWolfe => Choice::FRANK_WOLFE,
+            Choice::Baseline(strategy) => strategy.name(),
+        }
+    }
+}
+
+/// What counts as right while fitting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    Labels,
+    /// The marginals stand in for labels.
+    Expected,
+}
+
+impl Target {
+    pub fn name(self) -> &'static str {
+        match self {
+            Target::Labels => "labels",
+            Target::Expected => "expected",
+        }
+    }
+}
+
+/// How Frank-Wolfe searches, whatever the metric and the budget.
+#[derive(Clone, Debug)]
+pub struct Search {
+    pub start: Start,
+    pub step: StepRule,
+    pub max_iterations: usize,
+    pub tolerance: f64,
+    pub min_gain: f64,
+    pub epsilon: Epsilon,
+    pub candidates: Candidates,
+}
+
+/// Where Frank-Wolfe starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Start {
+    TopK,
+    /// The only one that a seed changes.
+    Random,
+    Prior,
+    File(PathBuf),
+}
+
+/// What is added to denominators.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Epsilon {
+    Fixed(f64),
+    /// Divided by the number of instances.
+    Smoothing(f64),
+}
+
+/// What baselines have in common.
+#[derive(Clone, Copy, Debug)]
+pub struct Baselines {
+    pub constants: Constants,
+    pub candidates: Candidates,
+}

@@ -1,0 +1,78 @@
+//! Whether a step has been done before.
+
+use std::fmt;
+
+use super::folder::Folder;
+use super::known_files::KnownFiles;
+use super::record::{Kept, Record};
+use super::step::Step;
+
+/// A step's state before anything is done.
+#[derive(Debug)]
+pub enum State {
+    /// What was found then.
+    Done(Box<Known>),
+    ToDo(Reason),
+}
+
+impl State {
+    /// What was found, if it was.
+    pub(super) fn into_found(self) -> serde_json::Value {
+        match self {
+            State::Done(known) => known.0.found,
+            State::ToDo(_) => serde_json::Value::Null,
+        }
+    }
+}
+
+/// The record of a step that need not be done again.
+#[derive(Debug)]
+pub struct Known(pub(super) Record);
+
+/// Why a step is to be done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    New,
+    Forced,
+    /// The difference.
+    Changed(String),
+    DamagedRecord,
+    NoOutput,
+    OtherOutput,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::New => write!(f, "to do"),
+            Reason::Forced => write!(f, "to do again: --force"),
+            Reason::Changed(difference) => write!(f, "to do again: {difference}"),
+            Reason::DamagedRecord => write!(f, "to do again: its record is damaged"),
+            Reason::NoOutput => write!(f, "to do again: its file is gone"),
+            Reason::OtherOutput => write!(f, "to do again: its file is not the one that was made"),
+        }
+    }
+}
+
+/// Looks for a step in the folder. On rank 0.
+pub(super) fn state(folder: &Folder, known: &mut KnownFiles, step: &Step) -> State {
+    let record = match Record::read(&folder.record(&step.work)) {
+        Kept::Nothing => return State::ToDo(Reason::New),
+        Kept::Damaged => return State::ToDo(Reason::DamagedRecord),
+        Kept::Record(record) => record,
+    };
+    if record.facts != step.facts {
+        let difference = record.facts.difference(&step.facts);
+        return State::ToDo(Reason::Changed(difference.unwrap_or_else(|| "other options".into())));
+    }
+    if let Some(path) = folder.output(&step.work) {
+        let now = known.own(&path).ok();
+        let made = record.output.as_ref();
+        match (now, made) {
+            (Some((bytes, content)), Some(made)) if (bytes, &content) == (made.bytes, &made.content) => (),
+            (None, _) => return State::ToDo(Reason::NoOutput),
+            _ => return State::ToDo(Reason::OtherOutput),
+        }
+    }
+    State::Done(Box::new(Known(*record)))
+}
