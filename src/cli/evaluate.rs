@@ -74,7 +74,7 @@ impl EvaluateOptions {
     pub fn check(&self) -> Result<Evaluation> {
         let EvaluateOptions { repeats, sampling, seed, epsilon, .. } = *self;
         if repeats == 0 {
-            return usage("--repeats is 0; to evaluate without drawing pass --expected");
+            return usage("--repeats is 0, but must be at least 1; --expected evaluates without drawing");
         }
         if !(epsilon > 0.0 && epsilon.is_finite()) {
             return usage(format!("--epsilon is {epsilon}, but must be positive and finite"));

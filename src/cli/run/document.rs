@@ -21,8 +21,10 @@ impl<'t> Document<'t> {
             Ok(root) => Ok(Document { file: file.to_owned(), text, root }),
             Err(error) => {
                 let at = error.span().map_or(0, |span| span.start);
-                let problem = Problem::Syntax(error.message().to_owned());
-                Err(JobError { file: file.to_owned(), line: line(text, at), problem })
+                let line = line(text, at);
+                let source_line = text.lines().nth(line - 1).unwrap_or_default().trim().to_owned();
+                let problem = Problem::Syntax { fault: error.message().to_owned(), source_line };
+                Err(JobError { file: file.to_owned(), line, problem })
             }
         }
     }
@@ -92,6 +94,7 @@ impl<'d> Section<'d> {
                 key_at,
                 value: value.get_ref(),
                 span: (value.span().start, value.span().end),
+                in_list: false,
             }
         };
         let mut items: Vec<Item<'d>> = self.table.into_iter().flatten().map(entry).collect();

@@ -8,15 +8,20 @@ use crate::store::{ClassifierFile, Hdf5File, MatrixFile, StoreError};
 
 /// Opens every file; nothing but shapes is read.
 pub(super) fn look(job: &Job<'_>) -> Result<()> {
-    let (fit, name) = rows(&job.rows.fit, "the rows of [data.fit]")?;
-    let (test, test_name) = rows(&job.rows.test, "the rows of [data.test]")?;
+    let (fit, name) = rows(&job.rows.fit, "[data.fit]")?;
+    let (test, test_name) = rows(&job.rows.test, "[data.test]")?;
     let mut others = vec![(job.rows.test.place(), test_name, test)];
     if let Some(train) = &job.rows.train {
         let (_, labels) = shape(train)?;
         others.push((Some(train.item), train.location.to_string(), labels));
     }
     if let (Start::File(path), Some(item)) = (&job.experiment.search.start, job.init) {
-        let file = ClassifierFile::read(path).map_err(|error| item.error(Problem::File(error.into())))?;
+        let file = ClassifierFile::read(path).map_err(|error| match error {
+            StoreError::NotFound { .. } => {
+                item.wrong("top-k, random, prior, or a classifier file that is there")
+            }
+            _ => item.error(Problem::File(error.into())),
+        })?;
         others.push((Some(item), path.display().to_string(), file.labels));
     }
     for (item, other, labels) in others {

@@ -14,6 +14,8 @@ pub(super) struct Item<'d> {
     pub value: &'d DeValue<'d>,
     /// First byte of the value, and the one after its last.
     pub span: (usize, usize),
+    /// Whether it is one of several in a list.
+    pub in_list: bool,
 }
 
 impl<'d> Item<'d> {
@@ -33,13 +35,22 @@ impl<'d> Item<'d> {
     }
 
     pub fn wrong(&self, wanted: impl Into<String>) -> JobError {
+        self.wrong_but(wanted, Hint(None))
+    }
+
+    /// The same, with what was probably meant.
+    pub fn wrong_but(&self, wanted: impl Into<String>, hint: Hint) -> JobError {
         let (key, section) = self.named();
+        let wanted = wanted.into();
         let found = match self.value {
             DeValue::Table(_) => "a section".to_owned(),
             DeValue::Array(_) => format!("the list {}", self.written()),
             _ => self.written(),
         };
-        self.error(Problem::Wrong { key, section, found, wanted: wanted.into() })
+        self.error(match self.in_list {
+            false => Problem::Wrong { key, section, found, wanted, hint },
+            true => Problem::WrongInList { key, section, found, wanted, hint },
+        })
     }
 
     pub fn text(&self) -> Result<&'d str> {
@@ -76,7 +87,7 @@ impl<'d> Item<'d> {
         let mut found: Vec<(Item<'d>, T)> = Vec::new();
         for value in values {
             let span = (value.span().start, value.span().end);
-            let item = Item { value: value.get_ref(), span, ..*self };
+            let item = Item { value: value.get_ref(), span, in_list: true, ..*self };
             let read = same(&item)?;
             if found.iter().any(|(_, known)| *known == read) {
                 return Err(item.error(Problem::Twice { key, section, found: item.written() }));
@@ -95,7 +106,6 @@ impl<'d> Item<'d> {
         let names = choices.iter().map(|(name, _)| (*name).to_owned());
         let hint = Hint(nearest(text, names.clone()).map(|(_, name)| (name, String::new())));
         let wanted = names.collect::<Vec<_>>().join(", ");
-        let (key, section) = self.named();
-        Err(self.error(Problem::UnknownValue { key, section, found: self.written(), wanted, hint }))
+        Err(self.wrong_but(format!("one of {wanted}"), hint))
     }
 }

@@ -132,12 +132,10 @@ fn column(item: &Item<'_>) -> Result<String> {
     metric(item).map(|metric| metric.text().to_owned()).map_err(|error| {
         match nearest(text, always_scored()) {
             None => error,
-            Some((_, name)) => {
-                let (key, section) = item.named();
-                let wanted = "what `macrok evaluate` computes, and formulas".into();
-                let hint = Hint(Some((name, String::new())));
-                item.error(Problem::UnknownValue { key, section, found: item.written(), wanted, hint })
-            }
+            Some((_, name)) => item.wrong_but(
+                "what `macrok evaluate` computes, or a formula",
+                Hint(Some((name, String::new()))),
+            ),
         }
     })
 }

@@ -16,14 +16,14 @@ pub(super) struct JobError {
 /// `section` is where a key stands: ` in [fit]`, or nothing for the keys before the first section.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Problem {
-    #[error("this is not TOML: {0}")]
-    Syntax(String),
-    #[error("unknown key `{key}`{section}{hint}; allowed: {}", allowed.join(", "))]
+    #[error("this is not TOML: {fault}, in `{source_line}`")]
+    Syntax { fault: String, source_line: String },
+    #[error("unknown key `{key}`{section}{hint}{} allowed: {}", if hint.0.is_some() { "" } else { ";" }, allowed.join(", "))]
     UnknownKey { key: String, section: String, hint: Hint, allowed: Vec<String> },
-    #[error("`{key}`{section} is {found}, but must be {wanted}")]
-    Wrong { key: String, section: String, found: String, wanted: String },
-    #[error("`{key}`{section} has {found}, but must have only {wanted}{hint}")]
-    UnknownValue { key: String, section: String, found: String, wanted: String, hint: Hint },
+    #[error("`{key}`{section} is {found}, but must be {wanted}{hint}")]
+    Wrong { key: String, section: String, found: String, wanted: String, hint: Hint },
+    #[error("`{key}`{section} has {found}, but every value must be {wanted}{hint}")]
+    WrongInList { key: String, section: String, found: String, wanted: String, hint: Hint },
     #[error("`{key}`{section} is empty, but must have at least one value")]
     Empty { key: String, section: String },
     #[error("`{key}`{section} has {found} twice; leave one of them out")]

@@ -41,11 +41,11 @@ impl<'d> Sections<'d> {
             ("fit", keys::<FitOptions>()),
             ("baseline", keys::<BaselineOptions>()),
             ("evaluate", keys::<EvaluateOptions>()),
+            ("synth", keys::<ProblemOptions>()),
             ("data", names(&["fit", "test", "train"])),
             ("data.fit", rows.clone()),
             ("data.test", rows),
             ("data.train", names(&["labels"])),
-            ("synth", keys::<ProblemOptions>()),
             ("data.fit.synth", keys::<RowOptions>()),
             ("data.test.synth", keys::<RowOptions>()),
         ];
