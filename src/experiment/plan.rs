@@ -6,10 +6,10 @@ use super::known_files::KnownFiles;
 use super::state::{State, state};
 use super::step::{Part, Step, Work};
 use super::subject::{Subject, Way};
-use super::{Choice, Data, Epsilon, Experiment, Reason, Start, Target};
+use super::{Baselines, Choice, Data, Epsilon, Experiment, Reason, Search, Start, Target};
 use crate::classifier::{Constants, Strategy};
 use crate::error::Result;
-use crate::evaluate::Mode;
+use crate::evaluate::{Evaluation, Mode};
 use crate::shard::LoadOptions;
 use crate::store::{Location, Role};
 use crate::synth::{Sample, Shape};
@@ -198,7 +198,9 @@ fn made(sample: &Sample) -> Facts {
 }
 
 fn fitted(experiment: &Experiment, subject: &Subject, input: &Input, start: &str) -> Facts {
-    let search = &experiment.search;
+    // By name, so that a new option cannot be forgotten here.
+    let Search { start: _, step, max_iterations, tolerance, min_gain, epsilon, candidates } =
+        &experiment.search;
     let facts = Facts::of_program().with("k", subject.k).with("metric", subject.metric().unwrap_or_default());
     let facts = facts.with("targets", subject.target().map_or("", Target::name));
     let facts = facts.with("marginals", &input.marginals).with("clamp", input.clamp);
@@ -211,18 +213,19 @@ fn fitted(experiment: &Experiment, subject: &Subject, input: &Input, start: &str
         Some(seed) => facts.with("seed", seed),
         None => facts,
     };
-    let step = format!("{:?}", search.step).to_lowercase();
-    let facts = facts.with("step", step).with("max-iters", search.max_iterations);
-    let facts = facts.with("tolerance", search.tolerance).with("min-gain", search.min_gain);
-    let facts = match search.epsilon {
+    let step = format!("{step:?}").to_lowercase();
+    let facts = facts.with("step", step).with("max-iters", max_iterations);
+    let facts = facts.with("tolerance", tolerance).with("min-gain", min_gain);
+    let facts = match epsilon {
         Epsilon::Fixed(epsilon) => facts.with("epsilon", epsilon),
         Epsilon::Smoothing(instances) => facts.with("epsilon", format!("{instances} / n")),
     };
-    facts.with("candidates", search.candidates.name())
+    facts.with("candidates", candidates.name())
 }
 
 fn baseline(experiment: &Experiment, k: usize, strategy: Strategy, labels: &str) -> Facts {
-    let Constants { beta, propensity_a, propensity_b } = experiment.baselines.constants;
+    let Baselines { constants, candidates } = experiment.baselines;
+    let Constants { beta, propensity_a, propensity_b } = constants;
     let facts = Facts::of_program().with("k", k).with("strategy", strategy.name()).with("labels", labels);
     // Only what the strategy uses: a change of anything else changes nothing.
     let facts = match strategy {
@@ -230,16 +233,16 @@ fn baseline(experiment: &Experiment, k: usize, strategy: Strategy, labels: &str)
         Strategy::Propensity => facts.with("propensity-a", propensity_a).with("propensity-b", propensity_b),
         _ => facts,
     };
-    facts.with("candidates", experiment.baselines.candidates.name())
+    facts.with("candidates", candidates.name())
 }
 
 fn evaluated(experiment: &Experiment, classifier: &str, test: &Input, counted: &str) -> Facts {
-    let evaluation = &experiment.evaluation;
+    let Evaluation { mode, epsilon, formulas } = &experiment.evaluation;
     let facts = Facts::of_program().with("classifier", classifier);
     let facts = facts.with("marginals", &test.marginals).with("clamp", test.clamp);
     let facts =
         facts.with("labels", test.labels.as_deref().unwrap_or_default()).with("train labels", counted);
-    let facts = match evaluation.mode {
+    let facts = match mode {
         Mode::Drawn { sampling, seed, repeats } => {
             let sampling = format!("{sampling:?}").to_lowercase();
             facts.with("sampling", sampling).with("seed", seed).with("repeats", repeats)
@@ -247,7 +250,7 @@ fn evaluated(experiment: &Experiment, classifier: &str, test: &Input, counted: &
         Mode::Expected => facts.with("sampling", "expected"),
     };
     let (a, b) = experiment.propensity;
-    let facts = facts.with("propensity-a", a).with("propensity-b", b).with("epsilon", evaluation.epsilon);
-    let formulas: Vec<&str> = evaluation.formulas.iter().map(|metric| metric.text()).collect();
+    let facts = facts.with("propensity-a", a).with("propensity-b", b).with("epsilon", epsilon);
+    let formulas: Vec<&str> = formulas.iter().map(|metric| metric.text()).collect();
     facts.with("formulas", formulas.join("; "))
 }

@@ -23,7 +23,7 @@ impl<'t> Document<'t> {
                 let at = error.span().map_or(0, |span| span.start);
                 let line = line(text, at);
                 let source_line = text.lines().nth(line - 1).unwrap_or_default().trim().to_owned();
-                let problem = Problem::Syntax { fault: error.message().to_owned(), source_line };
+                let problem = Problem::Syntax { fault: error.message().to_owned(), source_line }.into();
                 Err(JobError { file: file.to_owned(), line, problem })
             }
         }
@@ -34,7 +34,7 @@ impl<'t> Document<'t> {
     }
 
     pub fn error(&self, at: usize, problem: Problem) -> JobError {
-        JobError { file: self.file.clone(), line: line(self.text, at), problem }
+        JobError { file: self.file.clone(), line: line(self.text, at), problem: problem.into() }
     }
 }
 

@@ -10,7 +10,7 @@ pub(super) struct JobError {
     pub file: String,
     /// Counted from 1.
     pub line: usize,
-    pub problem: Problem,
+    pub problem: Box<Problem>,
 }
 
 /// `section` is where a key stands: ` in [fit]`, or nothing for the keys before the first section.
@@ -67,7 +67,7 @@ impl std::fmt::Display for Hint {
 impl From<JobError> for Error {
     fn from(error: JobError) -> Error {
         // A file that cannot be read is not the job's fault, and has a status of its own.
-        match &error.problem {
+        match error.problem.as_ref() {
             Problem::File(cause) if cause.status() == crate::error::Status::Failure => {
                 Error::Agreed { message: error.to_string(), status: cause.status() }
             }
