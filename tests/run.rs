@@ -115,7 +115,7 @@ fn nothing_is_done_twice() {
     );
     assert!(!again.stdout.contains("loading"), "{again}");
     assert_eq!((written(classifier), result_files(folder)), (before, files.clone()));
-    let table = |ran: &common::Ran| ran.stdout.split_once("\n\n").unwrap().1.to_owned();
+    let table = |ran: &common::Ran| ran.stdout.split_once("200 test instances").unwrap().1.to_owned();
     assert_eq!(table(&again), table(&first));
     run(folder, "job.toml", &["--force"]).ok();
     assert!(written(classifier) > before);

@@ -55,7 +55,22 @@ impl Folder {
         for folder in [self.root.clone(), self.classifiers(), self.data(), self.records()] {
             std::fs::create_dir_all(&folder).map_err(|source| StoreError::Unwritable { folder, source })?;
         }
-        Lock::take(&self.root, &self.lock())
+        let lock = Lock::take(&self.root, &self.lock())?;
+        self.remove_unfinished();
+        Ok(lock)
+    }
+
+    /// Files that a killed run was writing. While the lock is held nobody else writes here.
+    fn remove_unfinished(&self) {
+        for folder in [self.root.clone(), self.classifiers(), self.data(), self.records()] {
+            for file in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+                let name = file.file_name();
+                let name = name.to_string_lossy();
+                if name.starts_with('.') && name.ends_with(".part") {
+                    let _ = std::fs::remove_file(file.path());
+                }
+            }
+        }
     }
 
     fn lock(&self) -> PathBuf {
@@ -102,5 +117,25 @@ impl Folder {
     /// The results, by the ending of the file's name.
     pub fn results(&self, ending: &str) -> PathBuf {
         self.root.join(format!("results.{ending}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_killed_run_was_writing_goes_and_nothing_else() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = Folder::new(place.path().join("out"));
+        drop(folder.take().unwrap());
+        let unfinished = folder.classifiers().join(".k3-top-k.h5.4711.part");
+        let others = [folder.classifiers().join("k3-top-k.h5"), folder.records().join("my.part")];
+        for path in others.iter().chain([&unfinished]) {
+            std::fs::write(path, "x").unwrap();
+        }
+        drop(folder.take().unwrap());
+        assert!(!unfinished.exists());
+        assert!(others.iter().all(|path| path.exists()));
     }
 }

@@ -21,7 +21,7 @@ use self::paths::Places;
 use super::common::Context;
 use crate::error::{Error, Result, usage};
 use crate::experiment::{Again, Experiment, Folder, Plan, State, perform, plan};
-use crate::report::{Align, Table};
+use crate::report::{Align, Phases, Table};
 use crate::store::{Overwrite, StoreError};
 
 /// Run a whole experiment: fit and compare by a job file
@@ -76,23 +76,43 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
         lock = Some(folder.take()?);
         Ok(())
     })?;
+    let mut phases = Phases::new();
     let plan = plan(world, &experiment, &folder, again)?;
-    let done = plan.to_do.iter().filter(|&&to_do| !to_do).count();
+    phases.end("plan");
+    let (steps, done) = (plan.steps.len(), plan.to_do.iter().filter(|&&to_do| !to_do).count());
     console.line(format_args!(
         "{}: {} steps, {} of them done before; results go to {}",
         path.display(),
-        plan.steps.len(),
+        steps,
         if done == 0 { "none".to_owned() } else { done.to_string() },
         folder.root().display(),
     ));
     let results = perform(world, console, &experiment, &folder, plan)?;
+    phases.end("steps");
     world.on_root(|| results.write(&folder))?;
+    phases.end("write");
+    phases.slowest(world);
+    console.line("");
+    console.line(phases.table());
     console.line("");
     console.line(results.text());
     console.line(results.gains_text());
     console.line(format_args!("wrote {}, .csv and .md", folder.results("json").display()));
     drop(lock);
-    console.json(world, || results.json())
+    console.json(world, || {
+        let mut facts = results.json();
+        facts["steps"] = json!({ "all": steps, "done_before": done });
+        facts["ranks"] = json!(world.size());
+        facts["threads"] = json!(context.threads);
+        facts["seconds"] = json!({
+            "plan": phases.seconds("plan"),
+            "steps": phases.seconds("steps"),
+            "write": phases.seconds("write"),
+            "total": phases.total(),
+        });
+        facts["peak_rss_bytes"] = json!(phases.peak());
+        facts
+    })
 }
 
 /// The job file, which rank 0 reads for all. Collective.
