@@ -9,19 +9,18 @@ mod paths;
 mod problem;
 mod rows;
 mod sections;
+mod shown;
 mod skeleton;
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use serde_json::json;
-
 use self::document::Document;
 use self::paths::Places;
 use super::common::Context;
 use crate::error::{Error, Result, usage};
-use crate::experiment::{Again, Experiment, Folder, Plan, State, perform, plan};
-use crate::report::{Align, Phases, Table};
+use crate::experiment::{Again, Experiment, Folder, perform, plan};
+use crate::report::Phases;
 use crate::store::{Overwrite, StoreError};
 
 /// Run a whole experiment: fit and compare by a job file
@@ -69,7 +68,7 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     let again = if context.overwrite == Overwrite::Replace { Again::Everything } else { Again::WhatChanged };
     if typed.list {
         let plan = plan(world, &experiment, &folder, again)?;
-        return list(context, &plan);
+        return shown::list(context, &plan);
     }
     let mut lock = None;
     world.on_root(|| {
@@ -92,27 +91,9 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     world.on_root(|| results.write(&folder))?;
     phases.end("write");
     phases.slowest(world);
-    console.line("");
-    console.line(phases.table());
-    console.line("");
-    console.line(results.text());
-    console.line(results.gains_text());
-    console.line(format_args!("wrote {}, .csv and .md", folder.results("json").display()));
+    shown::results(context, &folder, &results, &phases);
     drop(lock);
-    console.json(world, || {
-        let mut facts = results.json();
-        facts["steps"] = json!({ "all": steps, "done_before": done });
-        facts["ranks"] = json!(world.size());
-        facts["threads"] = json!(context.threads);
-        facts["seconds"] = json!({
-            "plan": phases.seconds("plan"),
-            "steps": phases.seconds("steps"),
-            "write": phases.seconds("write"),
-            "total": phases.total(),
-        });
-        facts["peak_rss_bytes"] = json!(phases.peak());
-        facts
-    })
+    console.json(world, || shown::facts(context, &results, (steps, done), &phases))
 }
 
 /// The job file, which rank 0 reads for all. Collective.
@@ -153,27 +134,4 @@ fn read_experiment(
     let job = world.agree(job::read_job(&document, &defaults, &places).map_err(Into::into))?;
     world.on_root(|| Ok(inputs::look(&job)?))?;
     Ok((job.experiment, job.out))
-}
-
-/// Every step and its state.
-fn list(context: &Context<'_>, plan: &Plan) -> Result<()> {
-    let mut table = Table::new(&[("step", Align::Left), ("", Align::Left)]);
-    let states: Vec<String> = plan
-        .states
-        .iter()
-        .map(|state| match state {
-            State::Done(_) => "done".to_owned(),
-            State::ToDo(reason) => reason.to_string(),
-        })
-        .collect();
-    for (step, state) in plan.steps.iter().zip(&states) {
-        table.row([step.work.shown(), state.clone()]);
-    }
-    context.console.line(table);
-    context.console.json(context.world, || {
-        let steps = plan.steps.iter().zip(&states);
-        let steps: Vec<serde_json::Value> =
-            steps.map(|(step, state)| json!({ "step": step.work.name(), "state": state })).collect();
-        json!({ "steps": steps })
-    })
 }
