@@ -46,12 +46,27 @@ impl fmt::Display for Reason {
         match self {
             Reason::New => write!(f, "to do"),
             Reason::Forced => write!(f, "to do again: --force"),
-            Reason::Changed(difference) => write!(f, "to do again: {difference}"),
+            Reason::Changed(difference) => write!(f, "to do again: {}", shortened(difference)),
             Reason::DamagedRecord => write!(f, "to do again: its record is damaged"),
             Reason::NoOutput => write!(f, "to do again: its file is gone"),
             Reason::OtherOutput => write!(f, "to do again: its file is not the one that was made"),
         }
     }
+}
+
+/// Long numbers tell nobody more than their beginnings do.
+fn shortened(text: &str) -> String {
+    const DIGITS: usize = 32;
+    let mut short = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(|c: char| c.is_ascii_hexdigit()) {
+        let digits = rest[at..].find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(rest.len() - at);
+        let shown = if digits == DIGITS { 8 } else { digits };
+        short.push_str(&rest[..at + shown]);
+        short.push_str(if digits == DIGITS { "..." } else { "" });
+        rest = &rest[at + digits..];
+    }
+    short + rest
 }
 
 /// Looks for a step in the folder. On rank 0.
@@ -75,4 +90,19 @@ pub(super) fn state(folder: &Folder, known: &mut KnownFiles, step: &Step) -> Sta
         }
     }
     State::Done(Box::new(Known(*record)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_long_numbers_are_shortened() {
+        let number = "0123456789abcdef0123456789abcdef";
+        let text = format!("made with x = {number}:labels, but this run has x = {number}0 and beta = 0.5");
+        let short =
+            format!("made with x = 01234567...:labels, but this run has x = {number}0 and beta = 0.5");
+        assert_eq!(shortened(&text), short);
+        assert_eq!(shortened("no digit: %"), "no digit: %");
+    }
 }
