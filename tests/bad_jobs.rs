@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::jobs::{SMALL, run, write};
+use common::experiments::{SMALL, run, write};
 use common::macrok;
 
 const FIT_ROWS: &str = "[data.fit.synth]\ninstances = 300";

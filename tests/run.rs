@@ -5,7 +5,7 @@ mod common;
 
 use std::path::Path;
 
-use common::jobs::{SMALL, SMALL_STEPS, result_files, results, run, states, to_do, write};
+use common::experiments::{SMALL, SMALL_STEPS, result_files, results, run, states, to_do, write};
 use common::{launcher, macrok, ranks, real_data, text};
 
 #[test]
