@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::common::{Context, PropensityModel, to_file};
+use super::common::{Context, PropensityModel};
 use crate::classifier::{Candidates, Constants, Mixture, Strategy, baseline};
 use crate::error::{Result, usage};
 use crate::report::count;
@@ -77,7 +77,7 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     let mixture = Mixture::single(rule, typed.k, typed.how.candidates);
     let unseen = positives.iter().filter(|&&count| count == 0).count();
     let m = positives.len();
-    let file = ClassifierFile { positives, rows, ..to_file(&mixture, typed.strategy.name(), 0) };
+    let file = ClassifierFile { positives, rows, ..mixture.to_file(typed.strategy.name(), 0) };
     file.write(world, &typed.out, context.overwrite)?;
     console.line(format_args!(
         "{} at {} from {} instances x {} labels ({} without a positive)",

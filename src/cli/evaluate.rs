@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Map, json};
 
-use super::common::{Context, PropensityModel, load_for, to_mixture};
+use super::common::{Context, PropensityModel, load_for};
 use crate::classifier::{Mixture, Pick, Sampling};
 use crate::error::{Result, usage};
 use crate::evaluate::{Evaluation, Mode, Propensities, Summary, score, summarise, tally};
@@ -105,7 +105,7 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
             let shard =
                 load_for(context, &load, path, &file, Extra { bytes_a_count: 16, ..Extra::default() })?;
             known = (file.positives.clone(), file.rows);
-            (shard, Subject::Classifier(to_mixture(&file)))
+            (shard, Subject::Classifier(Mixture::from_file(&file)))
         }
         (_, _, Some(predictions)) => {
             let predictions = Location::parse(predictions, Role::Predictions);

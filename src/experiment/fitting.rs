@@ -2,8 +2,6 @@
 
 use super::Target;
 use crate::error::Result;
-use crate::measure::Population;
-use crate::optimize::population;
 use crate::report::{Console, count};
 use crate::shard::{Extra, FixedPoint, LoadOptions, Shard, Targets, load_planned};
 use crate::world::World;
@@ -41,7 +39,9 @@ impl Fitting {
         let labelled = targets.contains(&Target::Labels);
         let labels = files.labels.clone().filter(|_| labelled);
         let files = LoadOptions { labels, ..files.clone() };
-        let shard = load(world, console, &files, Extra::counting(targets == [Target::Labels]))?;
+        // Two copies of the tensor: one is being written into a checkpoint while the next waits.
+        let extra = Extra { bytes_a_label: 32, ..Extra::counting(targets == [Target::Labels]) };
+        let shard = load(world, console, &files, extra)?;
         let expected = Targets::Expected(FixedPoint::for_terms(shard.total_rows));
         Ok(match labelled {
             true => Fitting { shard, target: Target::Labels, other: Some(expected) },
@@ -49,16 +49,16 @@ impl Fitting {
         })
     }
 
-    /// The rows, counted by `target`, and what that fixes. Collective.
+    /// The rows, counted by `target`.
     ///
     /// # Panics
     /// If labels are wanted that were not when the rows were loaded.
-    pub fn by(&mut self, world: &World, target: Target) -> (&Shard, Population) {
+    pub fn by(&mut self, target: Target) -> &Shard {
         if self.target != target {
             let other = self.other.take().expect("labels were loaded");
             self.other = Some(std::mem::replace(&mut self.shard.targets, other));
             self.target = target;
         }
-        (&self.shard, population(world, &self.shard))
+        &self.shard
     }
 }

@@ -101,6 +101,28 @@ impl Folder {
         self.classifiers().join(format!("{}.h5", subject.name()))
     }
 
+    /// Where a fit that is not finished keeps how far it has come. Its name tells for which facts.
+    pub(super) fn checkpoint(&self, subject: &Subject, identity: &str) -> PathBuf {
+        self.classifiers().join(format!("{}{}.checkpoint", Folder::of_fit(subject), &identity[..8]))
+    }
+
+    /// What the names of checkpoints of a subject begin with.
+    fn of_fit(subject: &Subject) -> String {
+        format!("{}.h5.", subject.name())
+    }
+
+    /// Removes the checkpoints of a subject that `which` says, with all that belongs to them.
+    pub(super) fn remove_checkpoints(&self, subject: &Subject, which: impl Fn(&Path) -> bool) {
+        let start = Folder::of_fit(subject);
+        for file in std::fs::read_dir(self.classifiers()).into_iter().flatten().flatten() {
+            let name = file.file_name().to_string_lossy().into_owned();
+            let Some(end) = name.find(".checkpoint").map(|at| at + ".checkpoint".len()) else { continue };
+            if name.starts_with(&start) && which(&self.classifiers().join(&name[..end])) {
+                let _ = std::fs::remove_file(file.path());
+            }
+        }
+    }
+
     pub(super) fn record(&self, work: &Work) -> PathBuf {
         self.records().join(format!("{}.json", work.name()))
     }

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ExperimentError;
 use crate::error::Result;
+use crate::machine::host_name;
 use crate::store::StoreError;
 
 /// Who is at work.
@@ -25,9 +26,8 @@ pub struct Holder {
 
 impl Holder {
     fn me() -> Holder {
-        let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
         Holder {
-            host: if host.trim().is_empty() { "this host".into() } else { host.trim().into() },
+            host: host_name(Path::new("/")),
             process: std::process::id(),
             job: std::env::var("SLURM_JOB_ID").ok(),
         }

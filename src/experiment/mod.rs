@@ -8,10 +8,10 @@ mod classifier;
 mod comparison;
 mod content;
 mod error;
-mod facts;
 mod fitting;
 mod folder;
 mod gains;
+mod identity;
 mod known_files;
 mod lock;
 mod perform;
@@ -21,13 +21,11 @@ mod results;
 mod state;
 mod step;
 mod subject;
+mod watcher;
 mod worker;
-
-use std::path::PathBuf;
 
 pub use comparison::{Comparison, Row};
 pub use error::ExperimentError;
-pub use facts::Facts;
 pub use folder::Folder;
 pub use gains::Gain;
 pub use perform::perform;
@@ -40,7 +38,7 @@ pub use subject::{Subject, Way};
 use crate::classifier::{Candidates, Constants, Strategy};
 use crate::evaluate::Evaluation;
 use crate::measure::Metric;
-use crate::optimize::StepRule;
+use crate::optimize::Search;
 use crate::shard::LoadOptions;
 use crate::store::Location;
 use crate::synth::Sample;
@@ -109,36 +107,6 @@ impl Target {
             Target::Expected => "expected",
         }
     }
-}
-
-/// How Frank-Wolfe searches, whatever the metric and the budget.
-#[derive(Clone, Debug)]
-pub struct Search {
-    pub start: Start,
-    pub step: StepRule,
-    pub max_iterations: usize,
-    pub tolerance: f64,
-    pub min_gain: f64,
-    pub epsilon: Epsilon,
-    pub candidates: Candidates,
-}
-
-/// Where Frank-Wolfe starts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Start {
-    TopK,
-    /// The only one that a seed changes.
-    Random,
-    Prior,
-    File(PathBuf),
-}
-
-/// What is added to denominators.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Epsilon {
-    Fixed(f64),
-    /// Divided by the number of instances.
-    Smoothing(f64),
 }
 
 /// What baselines have in common.

@@ -12,28 +12,35 @@ use super::results::{Found, Results};
 use super::state::State;
 use super::step::{Step, Work};
 use super::worker::Worker;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::evaluate::Summary;
+use crate::job::{Control, fault};
 use crate::report::{Console, seconds};
 use crate::world::World;
 
 /// Does what is to be done, in order, and keeps a record of every finished step. What was found is on rank 0.
 /// Collective.
+///
+/// When `control` is asked to stop, it stops after the step at hand, and in the middle of a fit, and the error has the
+/// status [`Stopped`](crate::error::Status::Stopped).
 pub fn perform(
     world: &World,
     console: &Console,
     experiment: &Experiment,
     folder: &Folder,
     mut plan: Plan,
+    control: &Control,
 ) -> Result<Results> {
     let mut known = std::mem::take(&mut plan.known);
     let mut found: Vec<Value> = plan.states.into_iter().map(State::into_found).collect();
-    let mut worker = Worker::new(world, console, experiment, folder);
+    let mut worker = Worker::new(world, console, experiment, folder, control, plan.again);
     let mut progress = Progress::new(console, plan.steps.len());
     world.on_root(|| known.keep(&folder.known_files()))?;
     for (at, step) in plan.steps.iter().enumerate().filter(|(at, _)| plan.to_do[*at]) {
+        fault::at(world, "step")?;
+        stop_if_asked(world, control, progress.longest, at)?;
         let start = Instant::now();
-        let (result, said) = worker.work(&step.work, most_rules(&found))?;
+        let (result, said) = worker.work(step, most_rules(&found))?;
         let seconds_taken = start.elapsed().as_secs_f64();
         world.on_root(|| {
             // A result belongs to the data that the step's facts tell of.
@@ -51,10 +58,18 @@ pub fn perform(
             found[at] = result;
             Ok(())
         })?;
+        worker.settled();
         progress.finished(at, &step.work, &said, seconds_taken);
     }
     world.on_root(|| known.keep(&folder.known_files()))?;
     Ok(collect(experiment, &plan.steps, &found))
+}
+
+/// Stops here when that is asked for. A step that cannot stop in the middle takes up to `longest`. Collective.
+fn stop_if_asked(world: &World, control: &Control, longest: Duration, done: usize) -> Result<()> {
+    let Some(reason) = control.asked(world, longest) else { return Ok(()) };
+    let steps = if done == 1 { "step" } else { "steps" };
+    world.agree(Err(Error::Stopped(format!("{reason}: stopped after {done} {steps}, which are kept"))))
 }
 
 /// A line for what takes long; what does not is only counted.
@@ -62,6 +77,8 @@ struct Progress<'c> {
     console: &'c Console,
     total: usize,
     last: Instant,
+    /// The longest of the steps that cannot be stopped.
+    longest: Duration,
 }
 
 impl<'c> Progress<'c> {
@@ -69,7 +86,7 @@ impl<'c> Progress<'c> {
     const QUICK: Duration = Duration::from_secs(1);
 
     fn new(console: &'c Console, total: usize) -> Progress<'c> {
-        Progress { console, total, last: Instant::now() }
+        Progress { console, total, last: Instant::now(), longest: Duration::ZERO }
     }
 
     fn finished(&mut self, at: usize, work: &Work, said: &str, taken: f64) {
@@ -78,6 +95,9 @@ impl<'c> Progress<'c> {
             Work::Find(subject) => subject.metric().is_some(),
             Work::Evaluate(_) => false,
         };
+        if !is_slow {
+            self.longest = self.longest.max(Duration::from_secs_f64(taken));
+        }
         let is_last = at + 1 == self.total;
         if is_slow || is_last || self.last.elapsed() > Progress::QUICK {
             self.last = Instant::now();

@@ -1,15 +1,17 @@
 //! From an experiment to its steps, and what has been done of them.
 
-use super::facts::{Facts, identity};
 use super::folder::Folder;
+use super::identity::identity;
 use super::known_files::KnownFiles;
 use super::state::{State, state};
 use super::step::{Part, Step, Work};
 use super::subject::{Subject, Way};
-use super::{Baselines, Choice, Data, Epsilon, Experiment, Reason, Search, Start, Target};
+use super::{Baselines, Choice, Data, Experiment, Reason, Target};
+use crate::checkpoint::Fingerprint;
 use crate::classifier::{Constants, Strategy};
 use crate::error::Result;
 use crate::evaluate::{Evaluation, Mode};
+use crate::optimize::{Epsilon, Origin, Search};
 use crate::shard::LoadOptions;
 use crate::store::{Location, Role};
 use crate::synth::{Sample, Shape};
@@ -22,6 +24,7 @@ pub struct Plan {
     pub states: Vec<State>,
     /// Whether each is to be done; on all ranks.
     pub to_do: Vec<bool>,
+    pub(super) again: Again,
     pub(super) known: KnownFiles,
 }
 
@@ -46,7 +49,7 @@ pub fn plan(world: &World, experiment: &Experiment, folder: &Folder, again: Agai
     let states: Vec<State> = if world.is_root() { steps.iter().map(look).collect() } else { Vec::new() };
     let mut to_do: Vec<u8> = states.iter().map(|state| u8::from(matches!(state, State::ToDo(_)))).collect();
     world.broadcast(&mut to_do);
-    Ok(Plan { steps, states, to_do: to_do.iter().map(|&to_do| to_do == 1).collect(), known })
+    Ok(Plan { steps, states, to_do: to_do.iter().map(|&to_do| to_do == 1).collect(), again, known })
 }
 
 impl Experiment {
@@ -66,8 +69,8 @@ impl Experiment {
         if let Choice::Baseline(strategy) = choice {
             return vec![Way::Baseline(strategy)];
         }
-        let seeds = match self.search.start {
-            Start::Random => self.seeds.iter().map(|&seed| Some(seed)).collect(),
+        let seeds = match self.search.origin {
+            Origin::Random => self.seeds.iter().map(|&seed| Some(seed)).collect(),
             _ => vec![None],
         };
         let mut ways = Vec::new();
@@ -179,29 +182,32 @@ impl Planner<'_> {
     }
 
     fn start(&mut self) -> Result<String> {
-        Ok(match &self.experiment.search.start {
-            Start::TopK => "top-k".into(),
-            Start::Random => "random".into(),
-            Start::Prior => "prior".into(),
-            Start::File(path) => self.known.shared(self.world, path)?,
+        Ok(match &self.experiment.search.origin {
+            Origin::TopK => "top-k".into(),
+            Origin::Random => "random".into(),
+            Origin::Prior => "prior".into(),
+            Origin::File(path) => self.known.shared(self.world, path)?,
         })
     }
 }
 
-fn made(sample: &Sample) -> Facts {
+fn made(sample: &Sample) -> Fingerprint {
     let Sample { shape, seed, first_row } = sample;
     let Shape { instances, labels, features, nnz, average_labels, exponent } = shape;
-    let facts =
-        Facts::of_program().with("instances", instances).with("labels", labels).with("features", features);
+    let facts = Fingerprint::of_program()
+        .with("instances", instances)
+        .with("labels", labels)
+        .with("features", features);
     let facts = facts.with("nnz", nnz).with("avg-labels", average_labels).with("exponent", exponent);
     facts.with("seed", seed).with("first-row", first_row)
 }
 
-fn fitted(experiment: &Experiment, subject: &Subject, input: &Input, start: &str) -> Facts {
+fn fitted(experiment: &Experiment, subject: &Subject, input: &Input, start: &str) -> Fingerprint {
     // By name, so that a new option cannot be forgotten here.
-    let Search { start: _, step, max_iterations, tolerance, min_gain, epsilon, candidates } =
+    let Search { origin: _, step, max_iterations, tolerance, min_gain, epsilon, candidates } =
         &experiment.search;
-    let facts = Facts::of_program().with("k", subject.k).with("metric", subject.metric().unwrap_or_default());
+    let facts =
+        Fingerprint::of_program().with("k", subject.k).with("metric", subject.metric().unwrap_or_default());
     let facts = facts.with("targets", subject.target().map_or("", Target::name));
     let facts = facts.with("marginals", &input.marginals).with("clamp", input.clamp);
     let facts = match (subject.target(), &input.labels) {
@@ -223,10 +229,11 @@ fn fitted(experiment: &Experiment, subject: &Subject, input: &Input, start: &str
     facts.with("candidates", candidates.name())
 }
 
-fn baseline(experiment: &Experiment, k: usize, strategy: Strategy, labels: &str) -> Facts {
+fn baseline(experiment: &Experiment, k: usize, strategy: Strategy, labels: &str) -> Fingerprint {
     let Baselines { constants, candidates } = experiment.baselines;
     let Constants { beta, propensity_a, propensity_b } = constants;
-    let facts = Facts::of_program().with("k", k).with("strategy", strategy.name()).with("labels", labels);
+    let facts =
+        Fingerprint::of_program().with("k", k).with("strategy", strategy.name()).with("labels", labels);
     // Only what the strategy uses: a change of anything else changes nothing.
     let facts = match strategy {
         Strategy::PowerLaw => facts.with("beta", beta),
@@ -236,9 +243,9 @@ fn baseline(experiment: &Experiment, k: usize, strategy: Strategy, labels: &str)
     facts.with("candidates", candidates.name())
 }
 
-fn evaluated(experiment: &Experiment, classifier: &str, test: &Input, counted: &str) -> Facts {
+fn evaluated(experiment: &Experiment, classifier: &str, test: &Input, counted: &str) -> Fingerprint {
     let Evaluation { mode, epsilon, formulas } = &experiment.evaluation;
-    let facts = Facts::of_program().with("classifier", classifier);
+    let facts = Fingerprint::of_program().with("classifier", classifier);
     let facts = facts.with("marginals", &test.marginals).with("clamp", test.clamp);
     let facts =
         facts.with("labels", test.labels.as_deref().unwrap_or_default()).with("train labels", counted);

@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::facts::Facts;
+use crate::checkpoint::Fingerprint;
 use crate::error::Result;
 use crate::store::{Overwrite, write_text};
 
 /// A finished step: what it depended on, what it made, what was found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Record {
-    pub facts: Facts,
+    pub facts: Fingerprint,
     /// The file that was made, if any.
     pub output: Option<Output>,
     /// The same for the same facts.
@@ -75,7 +75,7 @@ mod tests {
 
     fn record() -> Record {
         Record {
-            facts: Facts::default().with("k", 3),
+            facts: Fingerprint::default().with("k", 3),
             output: Some(Output { bytes: 7, content: "ab".into() }),
             // Numbers that a careless reader would not give back to the last bit.
             found: json!({ "a": 0.1f64.next_up(), "b": 5e-324, "c": 8.41e21, "d": u64::MAX, "e": 1.0 / 3.0 }),

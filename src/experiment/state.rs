@@ -5,7 +5,8 @@ use std::fmt;
 use super::folder::Folder;
 use super::known_files::KnownFiles;
 use super::record::{Kept, Record};
-use super::step::Step;
+use super::step::{Step, Work};
+use crate::checkpoint::is_there;
 
 /// A step's state before anything is done.
 #[derive(Debug)]
@@ -33,6 +34,8 @@ pub struct Known(pub(super) Record);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
     New,
+    /// A run was stopped in the middle of it.
+    Begun,
     Forced,
     /// The difference.
     Changed(String),
@@ -45,6 +48,7 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Reason::New => write!(f, "to do"),
+            Reason::Begun => write!(f, "to go on from its checkpoint"),
             Reason::Forced => write!(f, "to do again: --force"),
             Reason::Changed(difference) => write!(f, "to do again: {}", shortened(difference)),
             Reason::DamagedRecord => write!(f, "to do again: its record is damaged"),
@@ -71,25 +75,37 @@ fn shortened(text: &str) -> String {
 
 /// Looks for a step in the folder. On rank 0.
 pub(super) fn state(folder: &Folder, known: &mut KnownFiles, step: &Step) -> State {
+    let reason = match done(folder, known, step) {
+        Ok(record) => return State::Done(Box::new(Known(record))),
+        Err(reason) => reason,
+    };
+    let begun = match &step.work {
+        Work::Find(subject) => is_there(&folder.checkpoint(subject, &step.identity)),
+        _ => false,
+    };
+    State::ToDo(if begun { Reason::Begun } else { reason })
+}
+
+/// The record of a step that is done, or why it is not.
+fn done(folder: &Folder, known: &mut KnownFiles, step: &Step) -> Result<Record, Reason> {
     let record = match Record::read(&folder.record(&step.work)) {
-        Kept::Nothing => return State::ToDo(Reason::New),
-        Kept::Damaged => return State::ToDo(Reason::DamagedRecord),
+        Kept::Nothing => return Err(Reason::New),
+        Kept::Damaged => return Err(Reason::DamagedRecord),
         Kept::Record(record) => record,
     };
     if record.facts != step.facts {
         let difference = record.facts.difference(&step.facts);
-        return State::ToDo(Reason::Changed(difference.unwrap_or_else(|| "other options".into())));
+        return Err(Reason::Changed(difference.unwrap_or_else(|| "other options".into())));
     }
     if let Some(path) = folder.output(&step.work) {
-        let now = known.own(&path).ok();
         let made = record.output.as_ref();
-        match (now, made) {
-            (Some((bytes, content)), Some(made)) if (bytes, &content) == (made.bytes, &made.content) => (),
-            (None, _) => return State::ToDo(Reason::NoOutput),
-            _ => return State::ToDo(Reason::OtherOutput),
+        match (known.own(&path), made) {
+            (Ok((bytes, content)), Some(made)) if (bytes, &content) == (made.bytes, &made.content) => (),
+            (Err(_), _) => return Err(Reason::NoOutput),
+            _ => return Err(Reason::OtherOutput),
         }
     }
-    State::Done(Box::new(Known(*record)))
+    Ok(*record)
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! One step of an experiment.
 
 use super::Subject;
-use super::facts::{Facts, identity};
+use super::identity::identity;
+use crate::checkpoint::Fingerprint;
 
 /// Which sample of the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,12 +56,12 @@ impl Work {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     pub work: Work,
-    pub facts: Facts,
+    pub facts: Fingerprint,
     pub identity: String,
 }
 
 impl Step {
-    pub fn new(work: Work, facts: Facts) -> Step {
+    pub fn new(work: Work, facts: Fingerprint) -> Step {
         Step { work, identity: identity(&facts), facts }
     }
 }

@@ -1,20 +1,21 @@
 //! The work of one step, on all ranks.
 
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
 
-use super::classifier::{share, to_file, to_mixture};
+use super::classifier::share;
 use super::fitting::{Fitting, load};
 use super::folder::Folder;
-use super::step::{Part, Work};
+use super::plan::Again;
+use super::step::{Part, Step, Work};
 use super::subject::{Subject, Way};
-use super::{Data, Epsilon, Experiment, Start, Target};
+use super::watcher::{Warner, Watcher};
+use super::{Data as Sample, Experiment, Target};
 use crate::classifier::{Mixture, Strategy, baseline};
 use crate::error::Result;
 use crate::evaluate::{Propensities, Summary};
+use crate::job::Control;
 use crate::measure::{Metric, monotone};
-use crate::optimize::{Initial, Options, frank_wolfe};
+use crate::optimize::{Data, Existing, Finished, Fit, Initial, Keep, Origin, Task, fit};
 use crate::report::{Console, count};
 use crate::shard::{Extra, Shard, load_labels, total_positives};
 use crate::store::{ClassifierFile, Overwrite};
@@ -29,7 +30,11 @@ pub(super) struct Worker<'a> {
     console: &'a Console,
     experiment: &'a Experiment,
     folder: &'a Folder,
+    control: &'a Control,
+    again: Again,
     fitting: Option<Fitting>,
+    /// The fit of the last step, until that is on record.
+    finished: Option<Finished>,
     test: Option<Shard>,
     /// Positive instances of each label, and instances, for priors and propensities.
     counts: Option<(Vec<u64>, u64)>,
@@ -43,21 +48,21 @@ impl<'a> Worker<'a> {
         console: &'a Console,
         experiment: &'a Experiment,
         folder: &'a Folder,
+        control: &'a Control,
+        again: Again,
     ) -> Worker<'a> {
-        let (fitting, test, counts, warned) = (None, None, None, Vec::new());
-        Worker { world, console, experiment, folder, fitting, test, counts, warned }
+        let (fitting, finished, test, counts, warned) = (None, None, None, None, Vec::new());
+        Worker { world, console, experiment, folder, control, again, fitting, finished, test, counts, warned }
     }
 
     /// Does a step. `most_rules` is what the largest classifier that is to be evaluated has; rank 0's counts.
     /// Collective.
-    pub fn work(&mut self, work: &Work, most_rules: u64) -> Outcome {
-        match work {
+    pub fn work(&mut self, step: &Step, most_rules: u64) -> Outcome {
+        match &step.work {
             Work::Make(part) => self.make(*part),
             Work::Find(subject) => match &subject.way {
                 Way::Baseline(strategy) => self.baseline(subject, *strategy),
-                Way::FrankWolfe { metric, target, seed } => {
-                    self.fit(subject, metric, *target, seed.unwrap_or_default())
-                }
+                Way::FrankWolfe { metric, target, .. } => self.fit(step, subject, *target, metric),
             },
             Work::Evaluate(subject) => self.evaluate(subject, most_rules),
         }
@@ -68,7 +73,7 @@ impl<'a> Worker<'a> {
             Part::Fit => &self.experiment.fit,
             Part::Test => &self.experiment.test,
         };
-        let Data::Made(sample) = data else { unreachable!("only made data has a step that makes it") };
+        let Sample::Made(sample) = data else { unreachable!("only made data has a step that makes it") };
         let made = sample.make(self.world, |_| ());
         sample.write(self.world, &made, &self.folder.made(part), Overwrite::Replace)?;
         let (n, m) = (sample.shape.instances, sample.shape.labels);
@@ -81,74 +86,66 @@ impl<'a> Worker<'a> {
         let (positives, rows) = self.counts()?.clone();
         let rule = baseline(strategy, &positives, rows, baselines.constants);
         let mixture = Mixture::single(rule, subject.k, baselines.candidates);
-        let file = ClassifierFile { positives, rows, ..to_file(&mixture, strategy.name(), 0) };
+        let file = ClassifierFile { positives, rows, ..mixture.to_file(strategy.name(), 0) };
         file.write(self.world, &self.folder.classifier(subject), Overwrite::Replace)?;
         Ok((json!({ "rules": 1 }), "one rule".into()))
     }
 
-    fn fit(&mut self, subject: &Subject, metric: &Metric, target: Target, seed: u64) -> Outcome {
+    fn fit(&mut self, step: &Step, subject: &Subject, target: Target, metric: &Metric) -> Outcome {
         let Worker { world, console, experiment, folder, .. } = *self;
-        let start = self.start(seed)?;
+        let seed = subject.seed().unwrap_or_default();
+        let (initial, keep) = (self.initial(seed)?, self.keep(step, subject));
         if self.fitting.is_none() {
             let files = experiment.fit.files(folder, Part::Fit);
             self.fitting = Some(Fitting::load(world, console, &files, &experiment.targets)?);
         }
         let fitting = self.fitting.as_mut().expect("just loaded");
-        let (shard, population) = fitting.by(world, target);
-        let search = &experiment.search;
-        let epsilon = match search.epsilon {
-            Epsilon::Fixed(epsilon) => epsilon,
-            Epsilon::Smoothing(instances) => instances / shard.total_rows as f64,
-        };
+        let data = Data::new(world, fitting.by(target));
+        let options = experiment.search.options(subject.k, data.shard.total_rows);
         if !self.warned.iter().any(|known| known == metric.text()) {
             self.warned.push(metric.text().to_owned());
-            monotone::warnings(&metric.bind(subject.k, epsilon)).iter().for_each(|text| console.warn(text));
+            let objective = metric.bind(subject.k, options.epsilon);
+            monotone::warnings(&objective).iter().for_each(|text| console.warn(text));
         }
-        let options = Options {
-            k: subject.k,
-            epsilon,
-            candidates: search.candidates,
-            step: search.step,
-            max_iterations: search.max_iterations,
-            tolerance: search.tolerance,
-            min_gain: search.min_gain,
-        };
-        let mut said = Instant::now();
-        let fit = frank_wolfe(world, shard, &population, metric, start, &options, |number, _, done| {
-            if said.elapsed() > QUIET {
-                said = Instant::now();
-                console.line(format_args!("  iteration {number}: {:.8}, gap {:.2e}", done.utility, done.gap));
-            }
-        })?;
-        let labelled = population.unit == 1;
-        let file = fit.as_ref().map(|fit| ClassifierFile {
-            trajectory: fit.trajectory.clone(),
-            positives: if labelled { population.positives.clone() } else { Vec::new() },
-            rows: population.rows,
-            ..to_file(&fit.mixture, metric.text(), seed)
-        });
+        let task = Task { data: &data, metric, initial, options };
+        let made_from = task.facts();
+        let mut watcher = Watcher::new(console, subject);
+        let finished = fit(world, task, Some(&keep), self.control, &mut watcher)?;
+        let file =
+            finished.fit.as_ref().map(|fit| fit.classifier_file(metric, seed, &data.population, &made_from));
         file.unwrap_or_default().write(world, &folder.classifier(subject), Overwrite::Replace)?;
-        let Some(fit) = fit else { return Ok(Default::default()) };
-        let rules = fit.mixture.rules.len();
-        let said = format!("{:.8} with {rules} rule{}", fit.utility, if rules == 1 { "" } else { "s" });
-        let found = json!({
-            "rules": rules,
-            "utility": fit.utility,
-            "iterations": fit.trajectory.len(),
-            "passes": fit.passes,
-            "stopped": fit.stopped,
-        });
-        Ok((found, said))
+        let outcome = finished.fit.as_ref().map(told).unwrap_or_default();
+        self.finished = Some(finished);
+        Ok(outcome)
     }
 
-    fn start(&self, seed: u64) -> Result<Initial> {
-        Ok(match &self.experiment.search.start {
-            Start::TopK => Initial::TopK,
-            Start::Random => Initial::Random { seed },
-            Start::Prior => Initial::Prior,
-            Start::File(path) => {
-                let file = self.on_root(|| Ok(ClassifierFile::read(path)?))?;
-                Initial::Given(share(self.world, file.map(|file| to_mixture(&file))))
+    /// Where the fit of a step keeps how far it has come. Checkpoints of other options are of no use any more.
+    fn keep(&self, step: &Step, subject: &Subject) -> Keep {
+        let file = self.folder.checkpoint(subject, &step.identity);
+        if self.world.is_root() {
+            self.folder.remove_checkpoints(subject, |path| path != file);
+        }
+        let existing = match self.again {
+            Again::WhatChanged => Existing::Resume,
+            Again::Everything => Existing::Replace,
+        };
+        Keep { file, every: 1, existing }
+    }
+
+    /// The last step is on record: its checkpoint is needed no more.
+    pub fn settled(&mut self) {
+        if let Some(mut finished) = self.finished.take() {
+            finished.remove_checkpoint(&mut Warner(self.console));
+        }
+    }
+
+    fn initial(&self, seed: u64) -> Result<Initial> {
+        Ok(match &self.experiment.search.origin {
+            Origin::TopK => Initial::TopK,
+            Origin::Random => Initial::Random { seed },
+            Origin::Prior => Initial::Prior,
+            Origin::File(path) => {
+                Initial::Given(share(self.world, self.on_root(|| Ok(ClassifierFile::read(path)?))?))
             }
         })
     }
@@ -169,8 +166,7 @@ impl<'a> Worker<'a> {
             self.test = Some(load(world, console, &experiment.test.files(folder, Part::Test), extra)?);
         }
         let shard = self.test.as_ref().expect("just loaded");
-        let file = self.on_root(|| Ok(ClassifierFile::read(&folder.classifier(subject))?))?;
-        let mixture = share(world, file.map(|file| to_mixture(&file)));
+        let mixture = share(world, self.on_root(|| Ok(ClassifierFile::read(&folder.classifier(subject))?))?);
         let summary = experiment.evaluation.summary(world, shard, &mixture, &propensities, |_| ())?;
         let metrics: Vec<Value> = summary
             .iter()
@@ -199,5 +195,16 @@ impl<'a> Worker<'a> {
     }
 }
 
-/// A fit says something after so long.
-const QUIET: Duration = Duration::from_secs(20);
+/// What is told of a fit.
+fn told(fit: &Fit) -> (Value, String) {
+    let rules = fit.mixture.rules.len();
+    let said = format!("{:.8} with {rules} rule{}", fit.utility, if rules == 1 { "" } else { "s" });
+    let found = json!({
+        "rules": rules,
+        "utility": fit.utility,
+        "iterations": fit.trajectory.len(),
+        "passes": fit.passes,
+        "stopped": fit.stopped,
+    });
+    (found, said)
+}

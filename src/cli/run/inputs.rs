@@ -3,7 +3,8 @@
 use super::job::Job;
 use super::problem::{Problem, Result};
 use super::rows::{Named, Rows};
-use crate::experiment::{Data, Start};
+use crate::experiment::Data;
+use crate::optimize::Origin;
 use crate::store::{ClassifierFile, Hdf5File, MatrixFile, StoreError};
 
 /// Opens every file; nothing but shapes is read.
@@ -15,7 +16,7 @@ pub(super) fn look(job: &Job<'_>) -> Result<()> {
         let (_, labels) = shape(train)?;
         others.push((Some(train.item), train.location.to_string(), labels));
     }
-    if let (Start::File(path), Some(item)) = (&job.experiment.search.start, job.init) {
+    if let (Origin::File(path), Some(item)) = (&job.experiment.search.origin, job.init) {
         let file = ClassifierFile::read(path).map_err(|error| match error {
             StoreError::NotFound { .. } => {
                 item.wrong("top-k, random, prior, or a classifier file that is there")

@@ -14,10 +14,11 @@ use super::sections::{DEFAULTS, Sections};
 use crate::classifier::Strategy;
 use crate::cli::baseline::BaselineOptions;
 use crate::cli::evaluate::EvaluateOptions;
-use crate::cli::fit_options::FitOptions;
+use crate::cli::fit::options::FitOptions;
 use crate::evaluate::{Evaluation, always_scored};
-use crate::experiment::{Baselines, Choice, Experiment, Search, Start, Target};
+use crate::experiment::{Baselines, Choice, Experiment, Target};
 use crate::measure::Metric;
+use crate::optimize::{Origin, Search};
 use crate::suggest::nearest;
 
 /// A job that was read, with the places of what has yet to be looked at.
@@ -53,8 +54,8 @@ pub(super) fn read_job<'d>(
     let targets = targets(given("targets"), &rows)?;
     let fit = read::<FitOptions>(sections.fit)?;
     let search = fit.check().map_err(|error| explain::<FitOptions>(sections.fit, &error))?;
-    let (search, init) = resolve_start(search, sections.fit.item("init"), places)?;
-    if seeds.len() > 1 && search.start != Start::Random {
+    let (search, init) = resolve_origin(search, sections.fit.item("init"), places)?;
+    if seeds.len() > 1 && search.origin != Origin::Random {
         let text = format!(
             "`seeds` has {} values, but only init = \"random\" in [fit] draws anything, and init is {:?}; leave one seed",
             seeds.len(),
@@ -168,15 +169,15 @@ fn targets(given: Option<Item<'_>>, rows: &AllRows<'_>) -> Result<Vec<Target>> {
 }
 
 /// A file to start from is found like all others.
-fn resolve_start<'d>(
+fn resolve_origin<'d>(
     search: Search,
     item: Option<Item<'d>>,
     places: &Places,
 ) -> Result<(Search, Option<Item<'d>>)> {
-    match (&search.start, item) {
-        (Start::File(_), Some(item)) => {
-            let start = Start::File(places.resolve(&item)?.into());
-            Ok((Search { start, ..search }, Some(item)))
+    match (&search.origin, item) {
+        (Origin::File(_), Some(item)) => {
+            let origin = Origin::File(places.resolve(&item)?.into());
+            Ok((Search { origin, ..search }, Some(item)))
         }
         _ => Ok((search, None)),
     }

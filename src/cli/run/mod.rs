@@ -20,6 +20,7 @@ use self::paths::Places;
 use super::common::Context;
 use crate::error::{Error, Result, usage};
 use crate::experiment::{Again, Experiment, Folder, perform, plan};
+use crate::job::TimeLimit;
 use crate::report::Phases;
 use crate::store::{Overwrite, StoreError};
 
@@ -47,6 +48,9 @@ pub(super) struct Typed {
     /// Where the results go [default: `out` of the job file]
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
+    /// Stop in time to go on later, as `sbatch --time` has it [default: what Slurm says is left]
+    #[arg(long, value_name = "HH:MM:SS")]
+    time_limit: Option<TimeLimit>,
     /// Only show the steps, and which of them are done
     #[arg(long)]
     list: bool,
@@ -56,7 +60,7 @@ pub(super) struct Typed {
 }
 
 pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
-    let Context { world, console, .. } = context;
+    let Context { world, console, control, .. } = context;
     let Some(path) = typed.job.as_deref().filter(|_| !typed.skeleton) else {
         console.line(skeleton::skeleton().trim_end());
         return Ok(());
@@ -75,6 +79,7 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
         lock = Some(folder.take()?);
         Ok(())
     })?;
+    control.stop_in_order(world, typed.time_limit);
     let mut phases = Phases::new();
     let plan = plan(world, &experiment, &folder, again)?;
     phases.end("plan");
@@ -86,7 +91,7 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
         if done == 0 { "none".to_owned() } else { done.to_string() },
         folder.root().display(),
     ));
-    let results = perform(world, console, &experiment, &folder, plan)?;
+    let results = perform(world, console, &experiment, &folder, plan, control)?;
     phases.end("steps");
     world.on_root(|| results.write(&folder))?;
     phases.end("write");

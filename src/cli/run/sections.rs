@@ -5,7 +5,7 @@ use super::options::keys;
 use super::problem::Result;
 use crate::cli::baseline::BaselineOptions;
 use crate::cli::evaluate::EvaluateOptions;
-use crate::cli::fit_options::FitOptions;
+use crate::cli::fit::options::FitOptions;
 use crate::cli::synth::{ProblemOptions, RowOptions};
 use crate::suggest::nearest;
 

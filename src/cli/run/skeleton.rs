@@ -4,7 +4,7 @@ use super::options::skeleton as options;
 use super::sections::DEFAULTS;
 use crate::cli::baseline::BaselineOptions;
 use crate::cli::evaluate::EvaluateOptions;
-use crate::cli::fit_options::FitOptions;
+use crate::cli::fit::options::FitOptions;
 use crate::cli::synth::{ProblemOptions, RowOptions};
 
 /// Rows made for fitting and testing in the skeleton.

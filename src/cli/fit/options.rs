@@ -2,12 +2,11 @@
 
 use crate::classifier::Candidates;
 use crate::error::{Result, usage};
-use crate::experiment::{Epsilon, Search, Start};
-use crate::optimize::StepRule;
+use crate::optimize::{Epsilon, Origin, Search, StepRule};
 
 /// How Frank-Wolfe searches.
 #[derive(clap::Args)]
-pub(super) struct FitOptions {
+pub(in crate::cli) struct FitOptions {
     /// Where to start: top-k, random, prior (inverse label priors), or a classifier file
     #[arg(long, default_value = "top-k", value_name = "top-k|random|prior|FILE")]
     pub init: String,
@@ -51,11 +50,11 @@ impl FitOptions {
             }
         }
         Ok(Search {
-            start: match self.init.as_str() {
-                "top-k" => Start::TopK,
-                "random" => Start::Random,
-                "prior" => Start::Prior,
-                path => Start::File(path.into()),
+            origin: match self.init.as_str() {
+                "top-k" => Origin::TopK,
+                "random" => Origin::Random,
+                "prior" => Origin::Prior,
+                path => Origin::File(path.into()),
             },
             step: self.step,
             max_iterations: self.max_iters,
