@@ -3,8 +3,8 @@
 use crate::error::{Error, Status};
 use crate::world::World;
 
-/// Adds to the message of a run that was stopped what to type. `option` is what makes the command go on, for one that would
-/// begin otherwise.
+/// Adds to the message of a run that was stopped what to type. `option` is what makes the command go on; one that has none
+/// goes on unless it is forced to begin.
 pub(super) fn say_how(world: &World, error: Error, option: Option<&str>) -> Error {
     let arguments: Vec<String> =
         std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
@@ -15,7 +15,8 @@ pub(super) fn say_how(world: &World, error: Error, option: Option<&str>) -> Erro
 
 /// The same command, going on.
 fn command(arguments: &[String], option: Option<&str>) -> String {
-    let mut words: Vec<String> = arguments.iter().map(|argument| quoted(argument)).collect();
+    let kept = arguments.iter().filter(|&argument| option.is_some() || argument != "--force");
+    let mut words: Vec<String> = kept.map(|argument| quoted(argument)).collect();
     if let Some(option) = option.filter(|&option| !arguments.iter().any(|argument| argument == option)) {
         words.push(option.into());
     }
@@ -45,6 +46,12 @@ mod tests {
             again(&["macrok", "fit", "--metric", "0.3*recall + it's", "--out", "a b.h5"]),
             "macrok fit --metric '0.3*recall + it'\\''s' --out 'a b.h5' --resume"
         );
+    }
+
+    #[test]
+    fn what_goes_on_by_itself_is_not_forced_to_begin() {
+        let line = ["macrok", "run", "job.toml", "--force"].map(str::to_owned);
+        assert_eq!(command(&line, None), "macrok run job.toml");
     }
 
     #[test]

@@ -37,11 +37,14 @@ pub use subject::{Subject, Way};
 
 use crate::classifier::{Candidates, Constants, Strategy};
 use crate::evaluate::Evaluation;
+use crate::job::Control;
 use crate::measure::Metric;
 use crate::optimize::Search;
+use crate::report::Console;
 use crate::shard::LoadOptions;
 use crate::store::Location;
 use crate::synth::Sample;
+use crate::world::World;
 
 /// What is compared, on which data.
 #[derive(Clone, Debug)]
@@ -64,6 +67,16 @@ pub struct Experiment {
     pub propensity: (f64, f64),
     /// What the table shows, by the names that evaluation gives.
     pub columns: Vec<String>,
+}
+
+/// Where an experiment is done.
+#[derive(Clone, Copy)]
+pub struct Site<'a> {
+    pub world: &'a World,
+    pub console: &'a Console,
+    pub folder: &'a Folder,
+    /// Says when to stop.
+    pub control: &'a Control,
 }
 
 /// A sample of instances.

@@ -4,14 +4,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::Experiment;
-use super::folder::Folder;
 use super::plan::Plan;
 use super::record::{Output, Record};
 use super::results::{Found, Results};
 use super::state::State;
 use super::step::{Step, Work};
 use super::worker::Worker;
+use super::{Experiment, Site};
 use crate::error::{Error, Result};
 use crate::evaluate::Summary;
 use crate::job::{Control, fault};
@@ -23,17 +22,11 @@ use crate::world::World;
 ///
 /// When `control` is asked to stop, it stops after the step at hand, and in the middle of a fit, and the error has the
 /// status [`Stopped`](crate::error::Status::Stopped).
-pub fn perform(
-    world: &World,
-    console: &Console,
-    experiment: &Experiment,
-    folder: &Folder,
-    mut plan: Plan,
-    control: &Control,
-) -> Result<Results> {
+pub fn perform(site: Site<'_>, experiment: &Experiment, mut plan: Plan) -> Result<Results> {
+    let Site { world, console, folder, control } = site;
     let mut known = std::mem::take(&mut plan.known);
     let mut found: Vec<Value> = plan.states.into_iter().map(State::into_found).collect();
-    let mut worker = Worker::new(world, console, experiment, folder, control, plan.again);
+    let mut worker = Worker::new(site, experiment, plan.again);
     let mut progress = Progress::new(console, plan.steps.len());
     world.on_root(|| known.keep(&folder.known_files()))?;
     for (at, step) in plan.steps.iter().enumerate().filter(|(at, _)| plan.to_do[*at]) {

@@ -4,33 +4,27 @@ use serde_json::{Value, json};
 
 use super::classifier::share;
 use super::fitting::{Fitting, load};
-use super::folder::Folder;
 use super::plan::Again;
 use super::step::{Part, Step, Work};
 use super::subject::{Subject, Way};
 use super::watcher::{Warner, Watcher};
-use super::{Data as Sample, Experiment, Target};
+use super::{Data as Sample, Experiment, Site, Target};
 use crate::classifier::{Mixture, Strategy, baseline};
 use crate::error::Result;
 use crate::evaluate::{Propensities, Summary};
-use crate::job::Control;
 use crate::measure::{Metric, monotone};
 use crate::optimize::{Data, Existing, Finished, Fit, Initial, Keep, Origin, Task, fit};
-use crate::report::{Console, count};
+use crate::report::count;
 use crate::shard::{Extra, Shard, load_labels, total_positives};
 use crate::store::{ClassifierFile, Overwrite};
-use crate::world::World;
 
 /// What was found, and the same for people; both on rank 0 only.
 type Outcome = Result<(Value, String)>;
 
 /// Does one step after the other, and keeps what several of them need.
 pub(super) struct Worker<'a> {
-    world: &'a World,
-    console: &'a Console,
+    site: Site<'a>,
     experiment: &'a Experiment,
-    folder: &'a Folder,
-    control: &'a Control,
     again: Again,
     fitting: Option<Fitting>,
     /// The fit of the last step, until that is on record.
@@ -43,16 +37,9 @@ pub(super) struct Worker<'a> {
 }
 
 impl<'a> Worker<'a> {
-    pub fn new(
-        world: &'a World,
-        console: &'a Console,
-        experiment: &'a Experiment,
-        folder: &'a Folder,
-        control: &'a Control,
-        again: Again,
-    ) -> Worker<'a> {
+    pub fn new(site: Site<'a>, experiment: &'a Experiment, again: Again) -> Worker<'a> {
         let (fitting, finished, test, counts, warned) = (None, None, None, None, Vec::new());
-        Worker { world, console, experiment, folder, control, again, fitting, finished, test, counts, warned }
+        Worker { site, experiment, again, fitting, finished, test, counts, warned }
     }
 
     /// Does a step. `most_rules` is what the largest classifier that is to be evaluated has; rank 0's counts.
@@ -74,8 +61,8 @@ impl<'a> Worker<'a> {
             Part::Test => &self.experiment.test,
         };
         let Sample::Made(sample) = data else { unreachable!("only made data has a step that makes it") };
-        let made = sample.make(self.world, |_| ());
-        sample.write(self.world, &made, &self.folder.made(part), Overwrite::Replace)?;
+        let made = sample.make(self.site.world, |_| ());
+        sample.write(self.site.world, &made, &self.site.folder.made(part), Overwrite::Replace)?;
         let (n, m) = (sample.shape.instances, sample.shape.labels);
         let said = format!("{} instances x {} labels", count(n), count(m.into()));
         Ok((json!({ "n": n, "m": m }), said))
@@ -87,12 +74,12 @@ impl<'a> Worker<'a> {
         let rule = baseline(strategy, &positives, rows, baselines.constants);
         let mixture = Mixture::single(rule, subject.k, baselines.candidates);
         let file = ClassifierFile { positives, rows, ..mixture.to_file(strategy.name(), 0) };
-        file.write(self.world, &self.folder.classifier(subject), Overwrite::Replace)?;
+        file.write(self.site.world, &self.site.folder.classifier(subject), Overwrite::Replace)?;
         Ok((json!({ "rules": 1 }), "one rule".into()))
     }
 
     fn fit(&mut self, step: &Step, subject: &Subject, target: Target, metric: &Metric) -> Outcome {
-        let Worker { world, console, experiment, folder, .. } = *self;
+        let (Site { world, console, folder, .. }, experiment) = (self.site, self.experiment);
         let seed = subject.seed().unwrap_or_default();
         let (initial, keep) = (self.initial(seed)?, self.keep(step, subject));
         if self.fitting.is_none() {
@@ -110,7 +97,7 @@ impl<'a> Worker<'a> {
         let task = Task { data: &data, metric, initial, options };
         let made_from = task.facts();
         let mut watcher = Watcher::new(console, subject);
-        let finished = fit(world, task, Some(&keep), self.control, &mut watcher)?;
+        let finished = fit(world, task, Some(&keep), self.site.control, &mut watcher)?;
         let file =
             finished.fit.as_ref().map(|fit| fit.classifier_file(metric, seed, &data.population, &made_from));
         file.unwrap_or_default().write(world, &folder.classifier(subject), Overwrite::Replace)?;
@@ -121,9 +108,9 @@ impl<'a> Worker<'a> {
 
     /// Where the fit of a step keeps how far it has come. Checkpoints of other options are of no use any more.
     fn keep(&self, step: &Step, subject: &Subject) -> Keep {
-        let file = self.folder.checkpoint(subject, &step.identity);
-        if self.world.is_root() {
-            self.folder.remove_checkpoints(subject, |path| path != file);
+        let file = self.site.folder.checkpoint(subject, &step.identity);
+        if self.site.world.is_root() {
+            self.site.folder.remove_checkpoints(subject, |path| path != file);
         }
         let existing = match self.again {
             Again::WhatChanged => Existing::Resume,
@@ -135,7 +122,7 @@ impl<'a> Worker<'a> {
     /// The last step is on record: its checkpoint is needed no more.
     pub fn settled(&mut self) {
         if let Some(mut finished) = self.finished.take() {
-            finished.remove_checkpoint(&mut Warner(self.console));
+            finished.remove_checkpoint(&mut Warner(self.site.console));
         }
     }
 
@@ -145,13 +132,13 @@ impl<'a> Worker<'a> {
             Origin::Random => Initial::Random { seed },
             Origin::Prior => Initial::Prior,
             Origin::File(path) => {
-                Initial::Given(share(self.world, self.on_root(|| Ok(ClassifierFile::read(path)?))?))
+                Initial::Given(share(self.site.world, self.on_root(|| Ok(ClassifierFile::read(path)?))?))
             }
         })
     }
 
     fn evaluate(&mut self, subject: &Subject, most_rules: u64) -> Outcome {
-        let Worker { world, console, experiment, folder, .. } = *self;
+        let (Site { world, console, folder, .. }, experiment) = (self.site, self.experiment);
         // Fits are done before the first evaluation: their rows make room for those.
         self.fitting = None;
         let (positives, rows) = self.counts()?;
@@ -181,17 +168,17 @@ impl<'a> Worker<'a> {
     /// Label counts for priors and propensities. Collective.
     fn counts(&mut self) -> Result<&(Vec<u64>, u64)> {
         if self.counts.is_none() {
-            let location = self.experiment.counted(self.folder);
-            let (_, rows, labels) = load_labels(self.world, &location)?;
-            self.counts = Some((total_positives(self.world, &labels, rows), rows));
+            let location = self.experiment.counted(self.site.folder);
+            let (_, rows, labels) = load_labels(self.site.world, &location)?;
+            self.counts = Some((total_positives(self.site.world, &labels, rows), rows));
         }
         Ok(self.counts.as_ref().expect("just counted"))
     }
 
     /// What rank 0 makes of it; all ranks learn whether it succeeded.
     fn on_root<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
-        let made = if self.world.is_root() { work().map(Some) } else { Ok(None) };
-        self.world.agree(made)
+        let made = if self.site.world.is_root() { work().map(Some) } else { Ok(None) };
+        self.site.world.agree(made)
     }
 }
 

@@ -19,7 +19,7 @@ use self::document::Document;
 use self::paths::Places;
 use super::common::Context;
 use crate::error::{Error, Result, usage};
-use crate::experiment::{Again, Experiment, Folder, perform, plan};
+use crate::experiment::{Again, Experiment, Folder, Site, perform, plan};
 use crate::job::TimeLimit;
 use crate::report::Phases;
 use crate::store::{Overwrite, StoreError};
@@ -91,7 +91,7 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
         if done == 0 { "none".to_owned() } else { done.to_string() },
         folder.root().display(),
     ));
-    let results = perform(world, console, &experiment, &folder, plan, control)?;
+    let results = perform(Site { world, console, folder: &folder, control }, &experiment, plan)?;
     phases.end("steps");
     world.on_root(|| results.write(&folder))?;
     phases.end("write");
