@@ -63,6 +63,9 @@ pub enum Error {
     /// Asked to stop, and what was done is lost.
     #[error("{0}")]
     Unsaved(String),
+    /// Bad usage that another process of the job tells about.
+    #[error("told by another process")]
+    Silent,
     /// What `World::agree` gives to every rank when at least one of them failed.
     #[error("{message}")]
     Agreed { message: String, status: Status },
@@ -75,7 +78,7 @@ impl Error {
             // A formula that has no value where it is needed is the user's too.
             Error::Import(_) | Error::Formula(_) | Error::Measure(_) | Error::Usage(_) => Status::BadInput,
             // Another job must be asked for: the same one will not fit the next time either.
-            Error::Memory(_) => Status::BadInput,
+            Error::Memory(_) | Error::Silent => Status::BadInput,
             Error::Checkpoint(error) => error.status(),
             Error::Stopped(_) => Status::Stopped,
             Error::Output { .. } | Error::Unsaved(_) => Status::Failure,

@@ -19,7 +19,7 @@ use clap::{Parser, Subcommand};
 
 use crate::error::{Result, Status};
 use crate::job::fault;
-use crate::machine::start_threads;
+use crate::machine::{check_alike, check_together, forgotten_srun, start_threads};
 use crate::world::World;
 
 /// Finds the best macro-at-k classifier: exactly k labels for every instance, and every label
@@ -95,6 +95,11 @@ pub fn parse(world: &World) -> std::result::Result<Ready, ExitCode> {
 /// Runs the command. Collective; an error that all ranks know is `Error::Agreed`.
 pub fn run(world: &World, Ready(typed): Ready) -> Result<()> {
     common::start_log(world, typed.verbose, typed.log_format);
+    let examined = matches!(typed.command, Command::Doctor(_));
+    if !examined {
+        check_together(world, |name| std::env::var(name).ok())?;
+    }
+    check_alike(world)?;
     fault::at(world, "start")?;
     let threads = start_threads(world, typed.threads)?;
     // What goes on by itself needs no option for it.
@@ -105,8 +110,10 @@ pub fn run(world: &World, Ready(typed): Ready) -> Result<()> {
     };
     let context = common::Context::new(world, typed.json.as_deref(), typed.force, resume, threads.count)?;
     // The doctor has a list of its own.
-    if !matches!(typed.command, Command::Doctor(_)) {
+    if !examined {
         threads.remarks.iter().for_each(|remark| context.console.warn(remark));
+        let forgotten = forgotten_srun(world, |name| std::env::var(name).ok());
+        forgotten.iter().for_each(|remark| context.console.warn(remark));
     }
     let outcome = match typed.command {
         Command::Synth(command) => synth::run(&context, &command),

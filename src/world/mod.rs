@@ -168,7 +168,8 @@ impl World {
         let Err(error) = outcome else { return ExitCode::SUCCESS };
         let status = error.status();
         let agreed = matches!(error, Error::Agreed { .. });
-        if !agreed || self.is_root() {
+        let told_elsewhere = matches!(error, Error::Silent);
+        if !told_elsewhere && (!agreed || self.is_root()) {
             // To stop when asked to is no error.
             let kind = if status == Status::Stopped { "" } else { "error: " };
             eprintln!("macrok: {kind}{error}");
