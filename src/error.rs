@@ -1,6 +1,7 @@
 //! What can go wrong, and the exit status it leads to.
 
 use crate::checkpoint::CheckpointError;
+use crate::experiment::ExperimentError;
 use crate::import::ImportError;
 use crate::measure::{FormulaError, MeasureError};
 use crate::memory::Refusal;
@@ -45,6 +46,8 @@ pub enum Error {
     /// The data do not fit into the memory of a node.
     #[error(transparent)]
     Memory(#[from] Refusal),
+    #[error(transparent)]
+    Experiment(#[from] ExperimentError),
     /// Options that do not fit together or do not fit the data.
     #[error("{0}")]
     Usage(String),
@@ -79,6 +82,7 @@ impl Error {
             Error::Checkpoint(error) => error.status(),
             Error::Stopped(_) => Status::Stopped,
             Error::Output { .. } | Error::Unsaved(_) => Status::Failure,
+            Error::Experiment(error) => error.status(),
             Error::Agreed { status, .. } => *status,
         }
     }

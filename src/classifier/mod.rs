@@ -3,6 +3,7 @@
 
 mod baseline;
 mod counter;
+mod file;
 mod kernel;
 mod madow;
 mod mixture;

@@ -9,6 +9,7 @@ mod fit;
 mod import;
 mod inspect;
 mod predict;
+mod run;
 mod synth;
 
 use std::process::ExitCode;
@@ -81,6 +82,7 @@ enum Command {
     Baseline(baseline::Typed),
     Predict(predict::Typed),
     Evaluate(evaluate::Typed),
+    Run(run::Typed),
     Doctor(doctor::Typed),
 }
 
@@ -114,7 +116,12 @@ pub fn run(world: &World, Ready(typed): Ready) -> Result<()> {
     }))?);
     fault::at(world, "start")?;
     let threads = start_threads(world, typed.threads)?;
-    let resume = matches!(&typed.command, Command::Fit(fit) if fit.resumes());
+    // What goes on by itself needs no option for it.
+    let (resume, resuming) = match &typed.command {
+        Command::Fit(fit) => (fit.resumes(), Some("--resume")),
+        Command::Run(_) => (true, None),
+        _ => (false, None),
+    };
     let context = common::Context::new(world, typed.json.as_deref(), typed.force, resume, threads.count)?;
     // The doctor has a list of its own.
     if !examined {
@@ -130,8 +137,11 @@ pub fn run(world: &World, Ready(typed): Ready) -> Result<()> {
         Command::Baseline(command) => baseline::run(&context, &command),
         Command::Predict(command) => predict::run(&context, &command),
         Command::Evaluate(command) => evaluate::run(&context, &command),
+        Command::Run(command) => run::run(&context, &command),
         Command::Doctor(command) => doctor::run(&context, &command, &threads),
     };
-    outcome
-        .map_err(|error| if error.status() == Status::Stopped { again::say_how(world, error) } else { error })
+    outcome.map_err(|error| match error.status() {
+        Status::Stopped => again::say_how(world, error, resuming),
+        _ => error,
+    })
 }

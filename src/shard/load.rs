@@ -10,6 +10,7 @@ use crate::store::{Content, Csr, Hdf5File, Location, MatrixFile, RowStarts, Stor
 use crate::world::World;
 use std::ops::Range;
 
+#[derive(Clone, Debug)]
 pub struct LoadOptions {
     pub marginals: Location,
     /// Without labels the marginals stand in for them.
