@@ -13,11 +13,12 @@ mod run;
 mod synth;
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
-use crate::error::{Result, Status};
+use crate::error::{Result, Status, usage};
 use crate::job::fault;
 use crate::machine::{check_alike, check_together, forgotten_srun, start_threads};
 use crate::world::World;
@@ -55,6 +56,15 @@ struct Typed {
     /// Threads of each rank [default: SLURM_CPUS_PER_TASK, OMP_NUM_THREADS, or this rank's share of the processors]
     #[arg(long, global = true, help_heading = "Options of every command", value_name = "N")]
     threads: Option<usize>,
+    /// End the job when a rank has waited so many seconds for others and none has made progress; 0 waits for ever
+    #[arg(
+        long,
+        global = true,
+        help_heading = "Options of every command",
+        value_name = "SECONDS",
+        default_value_t = 600.0
+    )]
+    stall_timeout: f64,
     /// Write the facts as JSON too; `-` is standard output
     #[arg(long, global = true, help_heading = "Options of every command", value_name = "FILE")]
     json: Option<String>,
@@ -100,6 +110,10 @@ pub fn run(world: &World, Ready(typed): Ready) -> Result<()> {
         check_together(world, |name| std::env::var(name).ok())?;
     }
     check_alike(world)?;
+    let stall = Duration::try_from_secs_f64(typed.stall_timeout);
+    world.end_job_on_stall(world.agree(stall.or_else(|_| {
+        usage(format!("--stall-timeout is {}, but must be seconds, or 0 for never", typed.stall_timeout))
+    }))?);
     fault::at(world, "start")?;
     let threads = start_threads(world, typed.threads)?;
     // What goes on by itself needs no option for it.

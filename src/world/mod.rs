@@ -8,10 +8,12 @@ mod node;
 #[cfg(feature = "mpi")]
 mod ranks;
 mod tell;
+mod watch;
 
 use std::process::ExitCode;
 
 pub use node::Nodes;
+pub use watch::progress;
 
 use crate::error::{Error, Result, Status};
 use crate::store::remove_unfinished;
@@ -165,6 +167,9 @@ impl World {
     /// only this rank knows of is printed here and ends every other rank by force, because those
     /// may be waiting for this one.
     pub fn finish(self, outcome: Result<()>) -> ExitCode {
+        if self.is_root() {
+            watch::forget();
+        }
         let Err(error) = outcome else { return ExitCode::SUCCESS };
         let status = error.status();
         let agreed = matches!(error, Error::Agreed { .. });
