@@ -22,6 +22,7 @@ pub mod probe;
 pub mod random;
 pub mod report;
 pub mod shard;
+pub mod slurm;
 pub mod store;
 pub mod synth;
 pub mod world;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::common::{Context, to_file, to_mixture};
+use super::common::{Context, Loads, to_file, to_mixture};
 use crate::classifier::{Candidates, Kernel, Mixture};
 use crate::error::{Result, usage};
 use crate::measure::{Metric, Objective, Population, catalogue_help, monotone};
@@ -127,6 +127,12 @@ impl Typed {
             out: out.clone(),
         })
     }
+}
+
+/// What it is going to load.
+pub(super) fn loads(typed: &Typed) -> Result<Loads> {
+    let options = typed.check()?.load;
+    Ok(Loads { extra: Extra::counting(options.labels.is_some()), options })
 }
 
 pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {

@@ -7,6 +7,7 @@ mod fit;
 mod import;
 mod inspect;
 mod predict;
+mod slurm;
 mod synth;
 
 use std::process::ExitCode;
@@ -67,6 +68,7 @@ enum Command {
     Baseline(baseline::Typed),
     Predict(predict::Typed),
     Evaluate(evaluate::Typed),
+    Slurm(slurm::Typed),
 }
 
 /// A command ready to run.
@@ -100,5 +102,6 @@ pub fn run(world: &World, Ready(typed): Ready) -> Result<()> {
         Command::Baseline(command) => baseline::run(&context, &command),
         Command::Predict(command) => predict::run(&context, &command),
         Command::Evaluate(command) => evaluate::run(&context, &command),
+        Command::Slurm(command) => slurm::run(&context, &command),
     }
 }

@@ -4,6 +4,7 @@ mod blocks;
 mod fixed;
 mod load;
 mod marginals;
+mod need;
 mod order;
 mod pack;
 mod predictions;
@@ -15,6 +16,7 @@ pub use blocks::Blocks;
 pub use fixed::FixedPoint;
 pub use load::{Extra, LoadOptions, Plan, load_labels, load_planned, load_shard, total_positives};
 pub use marginals::{Column, Columns, Entries, Marginals, PADDING, Row};
+pub use need::needs_of;
 pub use predictions::{Predicted, load_predictions};
 pub use truth::Truth;
 

@@ -1,0 +1,62 @@
+"""Comes last: the cluster is taken down, and then nothing is left of it. Nor of one that is killed."""
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from conftest import HERE, LAB
+from process import until
+
+START = """
+import sys; sys.path.insert(0, {here!r})
+from lab import cluster
+with cluster(): print("up", flush=True); sys.stdin.read()
+"""
+
+
+def processes():
+    """Those of this run, by number and name, without us and what started us."""
+    found = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            found[int(folder.name)] = (folder / "comm").read_text().strip()
+        except OSError:
+            continue
+    above = os.getpid()
+    while above:
+        found.pop(above, None)
+        above = int(Path(f"/proc/{above}/stat").read_text().rpartition(")")[2].split()[1])
+    return found
+
+
+def links():
+    return sorted(path.name for path in Path("/sys/class/net").iterdir())
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_a_second_cluster_that_is_killed_leaves_nothing(slurm, how):
+    before, links_before = processes(), links()
+    second = subprocess.Popen(
+        ["sh", HERE / "run.sh", "python3", HERE / "lab.py", "sh", "-c", "sinfo -h -N; echo up; exec sleep 1000"],
+        stdout=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    )
+    assert any(line.strip() == "up" for line in second.stdout)
+    assert len(processes()) > len(before) + 10
+    os.killpg(second.pid, how)
+    until(lambda: not set(processes()) - set(before), lambda: f"left behind: {processes()}, {before}", 15)
+    second.wait(10)
+    assert links() == links_before
+    assert len(slurm.idle()) == 4
+
+
+def test_nothing_is_left_behind(slurm, hosts):
+    slurm.down()
+    hosts.down()
+    assert processes() == {}
+    assert links() == ["cluster", "lo"]
