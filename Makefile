@@ -53,7 +53,7 @@ lint: ## rustfmt and clippy, with and without MPI
 # Without MPI first: both leave their binary in target/debug, and the Python tests take the one with MPI.
 test: deps deps-mpich deps-python python-env lint ## everything: lints, unit tests, ranks on two MPIs, Python
 	$(call step,tests without MPI)
-	$(CARGO) test --locked --no-default-features --lib --test bad_input --test help --test store_round_trip
+	$(CARGO) test --locked --no-default-features --lib --test bad_input --test doctor --test help --test store_round_trip
 	$(call step,tests)
 	$(CARGO) test --locked
 	@$(MAKE) test-python
@@ -70,7 +70,7 @@ test-python: python-env ## files and metrics against h5py, SciPy, AnnData, sciki
 test-mpich: ## the tests of several ranks, built with MPICH
 	$(call step,ranks under MPICH)
 	@if command -v mpicc.mpich >/dev/null && command -v mpirun.mpich >/dev/null; then \
-		MPICC=mpicc.mpich MACROK_TEST_MPIRUN=mpirun.mpich $(CARGO) test --locked --target-dir $(TARGET)-mpich --test ranks; \
+		MPICC=mpicc.mpich MACROK_TEST_MPIRUN=mpirun.mpich $(CARGO) test --locked --target-dir $(TARGET)-mpich --test ranks --test doctor; \
 	else echo "SKIPPED: tests under MPICH (no mpicc.mpich; run make deps-mpich)"; fi
 
 # How much is measured: S (minutes), M, or full, which needs 24 GiB of memory and 10 GB of disk.

@@ -4,17 +4,19 @@
 //! called "the paper" throughout.
 //!
 //! One room for each idea, and the arrows go one way:
-//! `cli -> {report, optimize, evaluate, synth, import} -> {classifier, measure} -> shard -> store`,
-//! with [`world`] (who computes together), [`random`], [`memory`] (whether it will fit, and large pages) and
-//! [`probe`] (what the machine can do) beside them.
+//! `cli -> {report, optimize, evaluate, synth, import, doctor} -> {classifier, measure} -> shard -> store`,
+//! with [`world`] (who computes together), [`random`], [`memory`] (whether it will fit, and large pages),
+//! [`machine`] (what the job runs on) and [`probe`] (what that can do) beside them.
 
 #![warn(clippy::unwrap_used)]
 
 pub mod classifier;
 pub mod cli;
+pub mod doctor;
 pub mod error;
 pub mod evaluate;
 pub mod import;
+pub mod machine;
 pub mod measure;
 pub mod memory;
 pub mod optimize;

@@ -76,19 +76,6 @@ pub(super) fn start_log(world: &World, verbose: u8, format: LogFormat) {
     tracing::info!(rank = world.rank(), ranks = world.size(), mpi = crate::world::library(), "started");
 }
 
-/// Starts the threads of this rank and says how many.
-pub(super) fn start_threads(asked: Option<usize>) -> Result<usize> {
-    let threads = match asked {
-        Some(0) => return usage("--threads is 0, but at least one thread must work"),
-        Some(threads) => threads,
-        None => default_threads(),
-    };
-    // Fails only when the pool is already there, which in tests is fine.
-    let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
-    tracing::debug!(threads, "threads");
-    Ok(threads)
-}
-
 /// Lets tests see what becomes of a job when one rank alone panics or fails. Not in release builds.
 #[cfg(debug_assertions)]
 pub(super) fn fail_as_tests_ask(world: &World) -> Result<()> {
@@ -98,26 +85,6 @@ pub(super) fn fail_as_tests_ask(world: &World) -> Result<()> {
         return usage(format!("a test asked rank {} to fail", world.rank()));
     }
     Ok(())
-}
-
-/// What the scheduler gives a task, or this rank's share of what the affinity mask allows.
-fn default_threads() -> usize {
-    let number = |name: &str| {
-        std::env::var(name).ok()?.split(['(', ',']).next()?.trim().parse::<usize>().ok().filter(|&n| n > 0)
-    };
-    if let Some(threads) = number("SLURM_CPUS_PER_TASK").or_else(|| number("OMP_NUM_THREADS")) {
-        return threads;
-    }
-    let allowed = std::thread::available_parallelism().map_or(1, Into::into);
-    let online = std::fs::read_to_string("/proc/cpuinfo")
-        .map_or(0, |text| text.lines().filter(|line| line.starts_with("processor")).count());
-    // A mask smaller than the node was set for this rank alone; otherwise ranks share the node.
-    if allowed < online {
-        return allowed;
-    }
-    let here = ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS_PER_NODE"];
-    let ranks = here.iter().find_map(|name| number(name)).unwrap_or(1);
-    (allowed / ranks).max(1)
 }
 
 /// The constants of the propensity model of Jain et al. 2016.

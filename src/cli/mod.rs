@@ -2,6 +2,7 @@
 
 mod baseline;
 mod common;
+mod doctor;
 mod evaluate;
 mod fit;
 mod import;
@@ -16,6 +17,7 @@ use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
 use crate::error::Result;
+use crate::machine::start_threads;
 use crate::world::World;
 
 /// Finds the best macro-at-k classifier: exactly k labels for every instance, and every label
@@ -48,7 +50,7 @@ struct Typed {
         default_value = "text"
     )]
     log_format: common::LogFormat,
-    /// Threads of each rank [default: SLURM_CPUS_PER_TASK, OMP_NUM_THREADS, or this rank's share of the node]
+    /// Threads of each rank [default: SLURM_CPUS_PER_TASK, OMP_NUM_THREADS, or this rank's share of the processors]
     #[arg(long, global = true, help_heading = "Options of every command", value_name = "N")]
     threads: Option<usize>,
     /// Write the facts as JSON too; `-` is standard output
@@ -69,6 +71,7 @@ enum Command {
     Predict(predict::Typed),
     Evaluate(evaluate::Typed),
     Slurm(slurm::Typed),
+    Doctor(doctor::Typed),
 }
 
 /// A command ready to run.
@@ -92,8 +95,12 @@ pub fn run(world: &World, Ready(typed): Ready) -> Result<()> {
     common::start_log(world, typed.verbose, typed.log_format);
     #[cfg(debug_assertions)]
     common::fail_as_tests_ask(world)?;
-    let threads = world.agree(common::start_threads(typed.threads))?;
-    let context = common::Context::new(world, typed.json.as_deref(), typed.force, threads)?;
+    let threads = start_threads(world, typed.threads)?;
+    let context = common::Context::new(world, typed.json.as_deref(), typed.force, threads.count)?;
+    // The doctor has a list of its own.
+    if !matches!(typed.command, Command::Doctor(_)) {
+        threads.remarks.iter().for_each(|remark| context.console.warn(remark));
+    }
     match typed.command {
         Command::Synth(command) => synth::run(&context, &command),
         Command::Import(command) => import::run(&context, &command),
@@ -103,5 +110,6 @@ pub fn run(world: &World, Ready(typed): Ready) -> Result<()> {
         Command::Predict(command) => predict::run(&context, &command),
         Command::Evaluate(command) => evaluate::run(&context, &command),
         Command::Slurm(command) => slurm::run(&context, &command),
+        Command::Doctor(command) => doctor::run(&context, &command, &threads),
     }
 }

@@ -6,8 +6,9 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Refusal, Room, Source, host_name, rooms};
+use super::{Refusal, Room, Source, rooms_here};
 use crate::error::Result;
+use crate::machine::host_name;
 use crate::report::bytes;
 use crate::world::{Nodes, World};
 
@@ -48,35 +49,16 @@ pub(super) struct Told {
 /// Whether every rank can take `need` bytes more than it holds now; each rank passes its own need. What
 /// does not fit is an error on every rank alike. Collective.
 pub fn check_room(world: &World, need: u64) -> Result<Fits> {
-    let root = Path::new("/");
-    #[cfg(debug_assertions)]
-    let rooms = super::rooms_as_tests_ask().unwrap_or_else(|| rooms(root));
-    #[cfg(not(debug_assertions))]
-    let rooms = rooms(root);
-    check(world, Told { node: host_name(root), need, rooms })
+    check(world, Told { node: host_name(Path::new("/")), need, rooms: rooms_here() })
 }
 
 /// Rank 0 hears all ranks and decides for them.
 pub(super) fn check(world: &World, mine: Told) -> Result<Fits> {
     tracing::debug!(rank = world.rank(), need = mine.need, rooms = ?mine.rooms, "memory");
     let nodes = world.nodes();
-    let told = world.gather(&to_text(&mine));
-    let outcome = told.map(|told| {
-        let told: Vec<Told> = told.iter().map(|text| from_text(text)).collect();
-        judge(&told, &nodes)
-    });
+    let outcome = world.tell_root(&mine).map(|told| judge(&told, &nodes));
     let fits = world.agree(outcome.transpose().map_err(Into::into))?;
-    let mut text = fits.map(|fits| to_text(&fits)).unwrap_or_default();
-    world.broadcast(&mut text);
-    Ok(from_text(&text))
-}
-
-fn to_text<T: Serialize>(value: &T) -> Vec<u8> {
-    serde_json::to_vec(value).expect("numbers and strings can be written as JSON")
-}
-
-fn from_text<T: for<'a> Deserialize<'a>>(text: &[u8]) -> T {
-    serde_json::from_slice(text).expect("ranks of one program understand each other")
+    Ok(world.tell_all(fits))
 }
 
 /// Who shares a limit: all ranks that name the same node, group or process.

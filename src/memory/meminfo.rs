@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::{Room, Source, field};
+use super::{Room, Source};
+use crate::machine::field;
 
 /// What the kernel says can be taken without swapping: free memory and the caches it would give up.
 pub(super) fn room(root: &Path) -> Option<Room> {

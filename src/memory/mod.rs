@@ -52,8 +52,17 @@ impl Room {
     }
 }
 
-/// Every limit this process is under, as the files below `root` tell it; none where there are no such
-/// files (macOS), and then nothing is refused.
+/// Every limit this process is under; none where the system does not tell (macOS), and then nothing is
+/// refused.
+pub fn rooms_here() -> Vec<Room> {
+    #[cfg(debug_assertions)]
+    if let Some(rooms) = rooms_as_tests_ask() {
+        return rooms;
+    }
+    rooms(Path::new("/"))
+}
+
+/// The same, as the files below `root` tell it.
 fn rooms(root: &Path) -> Vec<Room> {
     let mut rooms: Vec<Room> = meminfo::room(root).into_iter().collect();
     rooms.extend(cgroup::rooms(root));
@@ -67,26 +76,4 @@ fn rooms_as_tests_ask() -> Option<Vec<Room>> {
     let bytes = std::env::var("MACROK_TEST_ROOM").ok()?;
     let bytes = bytes.parse().expect("MACROK_TEST_ROOM is a number of bytes");
     Some(vec![Room { bytes, limit: bytes, source: Source::Node }])
-}
-
-/// The name of this node in messages.
-fn host_name(root: &Path) -> String {
-    let name = std::fs::read_to_string(root.join("proc/sys/kernel/hostname")).unwrap_or_default();
-    if name.trim().is_empty() { "without a name".into() } else { name.trim().into() }
-}
-
-/// The number in a file that holds nothing else. A limit of `max` is no number, and no limit.
-fn number(file: &Path) -> Option<u64> {
-    std::fs::read_to_string(file).ok()?.trim().parse().ok()
-}
-
-/// The number after `name` on its line, in bytes where the file says kB: `MemTotal:  512 kB`.
-fn field(text: &str, name: &str) -> Option<u64> {
-    let rest = text.lines().find_map(|line| {
-        let rest = line.strip_prefix(name)?;
-        rest.starts_with([':', ' ', '\t']).then_some(rest)
-    })?;
-    let mut words = rest.trim_start_matches(':').split_whitespace();
-    let value: u64 = words.next()?.parse().ok()?;
-    if words.next() == Some("kB") { value.checked_mul(1024) } else { Some(value) }
 }

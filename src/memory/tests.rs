@@ -1,27 +1,15 @@
 //! Little trees of `/proc` and `/sys`, and jobs on made-up nodes.
 
-use std::path::{Path, PathBuf};
-
-use tempfile::TempDir;
+use std::path::Path;
 
 use super::check::{Told, check, judge};
 use super::*;
 use crate::error::{Error, Status};
+use crate::machine::tests::tree;
 use crate::world::{Nodes, World};
 
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
-
-/// A root with these files in it.
-fn tree(files: &[(&str, &str)]) -> TempDir {
-    let root = tempfile::tempdir().unwrap();
-    for (path, text) in files {
-        let path: PathBuf = root.path().join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-    }
-    root
-}
 
 /// What is left and the limit's file below the mount, of each group.
 fn groups(root: &Path) -> Vec<(u64, String)> {

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::{Room, Source, field};
+use super::{Room, Source};
+use crate::machine::field;
 
 /// The limits an allocation can meet: the name in `limits`, the use in `status`, the option of `ulimit`.
 const LIMITS: [(&str, &str, char); 2] =

@@ -16,6 +16,8 @@ pub struct Bandwidth {
     pub bytes_per_second: f64,
     /// Of the slowest round.
     pub slowest_bytes_per_second: f64,
+    /// From when reading could begin to the end of the last round.
+    pub seconds: f64,
 }
 
 /// Reads about `bytes` of memory with `threads` threads, `rounds` times. For the speed of memory and not of
@@ -27,12 +29,34 @@ pub struct Bandwidth {
 /// # Panics
 /// If there are no threads or no rounds.
 pub fn read_bandwidth(threads: usize, bytes: usize, rounds: usize) -> Bandwidth {
+    read_bandwidth_when(threads, bytes, rounds, || ())
+}
+
+/// The same, but between taking the memory and reading it, `ready` is waited for, on the calling thread: so that
+/// processes of a node begin to read at the same time.
+///
+/// # Panics
+/// If there are no threads or no rounds.
+pub fn read_bandwidth_when(threads: usize, bytes: usize, rounds: usize, ready: impl FnOnce()) -> Bandwidth {
     assert!(threads > 0 && rounds > 0, "at least one thread reads, at least once");
     let words = (bytes / threads / size_of::<u64>()).next_multiple_of(STREAMS * LANES);
     let barrier = Barrier::new(threads);
-    let times: Vec<Vec<(Instant, Instant)>> = thread::scope(|scope| {
-        let readers: Vec<_> = (0..threads).map(|_| scope.spawn(|| reader(words, rounds, &barrier))).collect();
-        readers.into_iter().map(|reader| reader.join().expect("a reader does not panic")).collect()
+    let (filled, begin) = (Barrier::new(threads + 1), Barrier::new(threads + 1));
+    let (begun, times): (Instant, Vec<Vec<(Instant, Instant)>>) = thread::scope(|scope| {
+        let reader = || {
+            // Not zeros: those come as one shared page that no write has touched.
+            let memory = vec![1u64; words];
+            filled.wait();
+            begin.wait();
+            read(&memory, rounds, &barrier)
+        };
+        let readers: Vec<_> = (0..threads).map(|_| scope.spawn(reader)).collect();
+        filled.wait();
+        ready();
+        let begun = Instant::now();
+        begin.wait();
+        let readers = readers.into_iter().map(|reader| reader.join().expect("a reader does not panic"));
+        (begun, readers.collect())
     });
     // A round lasts from the first thread's start to the last one's end.
     let seconds = (0..rounds).map(|round| {
@@ -43,6 +67,7 @@ pub fn read_bandwidth(threads: usize, bytes: usize, rounds: usize) -> Bandwidth 
     });
     let (fastest, slowest) =
         seconds.fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), s| (low.min(s), high.max(s)));
+    let end = times.iter().flatten().map(|&(_, end)| end).max();
     let bytes = (words * threads * size_of::<u64>()) as u64;
     Bandwidth {
         threads,
@@ -50,17 +75,16 @@ pub fn read_bandwidth(threads: usize, bytes: usize, rounds: usize) -> Bandwidth 
         rounds,
         bytes_per_second: bytes as f64 / fastest,
         slowest_bytes_per_second: bytes as f64 / slowest,
+        seconds: end.map_or(f64::NAN, |end| (end - begun).as_secs_f64()),
     }
 }
 
-/// One thread: its own memory, then when each round began and ended.
-fn reader(words: usize, rounds: usize, barrier: &Barrier) -> Vec<(Instant, Instant)> {
-    // Not zeros: those come as one shared page that no write has touched.
-    let memory = vec![1u64; words];
+/// One thread: when each round began and ended.
+fn read(memory: &[u64], rounds: usize, barrier: &Barrier) -> Vec<(Instant, Instant)> {
     let round = |_| {
         barrier.wait();
         let start = Instant::now();
-        black_box(sum(black_box(&memory)));
+        black_box(sum(black_box(memory)));
         (start, Instant::now())
     };
     (0..rounds).map(round).collect()
@@ -99,11 +123,20 @@ mod tests {
     }
 
     #[test]
+    fn what_must_be_ready_is_waited_for_once() {
+        let mut waited = 0;
+        let found = read_bandwidth_when(2, 1_000_000, 2, || waited += 1);
+        assert_eq!(waited, 1);
+        assert!(found.bytes_per_second > 0.0, "{found:?}");
+    }
+
+    #[test]
     fn says_what_was_read_and_how_fast() {
         let found = read_bandwidth(3, 1_000_000, 2);
         assert_eq!((found.threads, found.rounds), (3, 2));
         assert!((1_000_000 - 3 * 8..1_001_000).contains(&found.bytes), "{found:?}");
-        assert!(found.bytes_per_second >= found.slowest_bytes_per_second, "{found:?}");
+        // Both rounds, and what was between them.
+        assert!(found.seconds >= found.bytes as f64 / found.bytes_per_second, "{found:?}");
         assert!(found.slowest_bytes_per_second > 0.0 && found.bytes_per_second.is_finite(), "{found:?}");
     }
 }

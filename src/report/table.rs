@@ -77,6 +77,7 @@ pub fn bytes(value: u64) -> String {
 /// Seconds with as many digits as mean something.
 pub fn seconds(value: f64) -> String {
     match value {
+        v if v < 1e-4 => format!("{:.1} µs", v * 1e6),
         v if v < 0.1 => format!("{:.1} ms", v * 1e3),
         v if v < 100.0 => format!("{v:.2} s"),
         v => format!("{v:.0} s"),
@@ -94,6 +95,7 @@ mod tests {
         assert_eq!(bytes(512), "512 B");
         assert_eq!(bytes(3 << 29), "1.5 GiB");
         assert_eq!(seconds(0.0123), "12.3 ms");
+        assert_eq!(seconds(1.26e-6), "1.3 µs");
     }
 
     #[test]

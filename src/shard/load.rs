@@ -58,6 +58,27 @@ pub fn load_planned(
     extra: Extra,
     announce: impl FnOnce(&Plan) -> Result<()>,
 ) -> Result<Shard> {
+    with_plan(world, options, extra, |plan, rows, marginals, labels| {
+        announce(&plan)?;
+        load(world, options, rows, marginals, labels)
+    })
+}
+
+/// What loading would take, without loading. When a node lacks the memory, that is an error. Collective.
+pub fn plan_load(world: &World, options: &LoadOptions, extra: Extra) -> Result<Plan> {
+    with_plan(world, options, extra, |plan, _, _, _| Ok(plan))
+}
+
+/// A matrix to be read, and where its rows on this rank start.
+type Opened<'a, 'f> = (&'a MatrixFile<'f>, RowStarts);
+
+/// Opens the files, chooses this rank's rows, plans, and goes on with all of it.
+fn with_plan<T>(
+    world: &World,
+    options: &LoadOptions,
+    extra: Extra,
+    then: impl FnOnce(Plan, Range<u64>, Opened<'_, '_>, Option<Opened<'_, '_>>) -> Result<T>,
+) -> Result<T> {
     let file = world.agree(Hdf5File::open(&options.marginals.file).map_err(Into::into))?;
     let marginals = world.agree(MatrixFile::open(&file, options.marginals.clone()).map_err(Into::into))?;
     let labels_file = match &options.labels {
@@ -79,15 +100,25 @@ pub fn load_planned(
         Some(labels) => Some(world.agree(labels.row_starts(rows.clone()).map_err(Into::into))?),
         None => None,
     };
-    announce(&plan(world, &marginals, &starts, label_starts.as_ref(), extra)?)?;
-    let truth = match (labels, label_starts) {
-        (Some(labels), Some(starts)) => {
+    let plan = plan(world, &marginals, &starts, label_starts.as_ref(), extra)?;
+    then(plan, rows, (&marginals, starts), labels.as_ref().zip(label_starts))
+}
+
+fn load(
+    world: &World,
+    options: &LoadOptions,
+    rows: Range<u64>,
+    (marginals, starts): Opened<'_, '_>,
+    labels: Option<Opened<'_, '_>>,
+) -> Result<Shard> {
+    let truth = match labels {
+        Some((labels, starts)) => {
             Some(world.agree(labels.read(&starts, Content::Labels).map_err(Into::into))?)
         }
-        _ => None,
+        None => None,
     };
     let content = Content::Probabilities { clamp: options.clamp };
-    let packed = pack(&marginals, starts, content, truth.as_ref());
+    let packed = pack(marginals, starts, content, truth.as_ref());
     let (loaded, hits) = world.agree(packed.map_err(Into::into))?;
     let total_rows = marginals.shape().0;
     let targets = match truth {

@@ -14,7 +14,7 @@ use std::ops::Range;
 
 pub use blocks::Blocks;
 pub use fixed::FixedPoint;
-pub use load::{Extra, LoadOptions, Plan, load_labels, load_planned, load_shard, total_positives};
+pub use load::{Extra, LoadOptions, Plan, load_labels, load_planned, load_shard, plan_load, total_positives};
 pub use marginals::{Column, Columns, Entries, Marginals, PADDING, Row};
 pub use need::needs_of;
 pub use predictions::{Predicted, load_predictions};

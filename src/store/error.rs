@@ -13,8 +13,10 @@ pub enum StoreError {
     NotHdf5 { file: PathBuf },
     #[error("{}: the file is truncated or damaged ({detail}); copy it again or make it anew", file.display())]
     Damaged { file: PathBuf, detail: String },
-    #[error("{}: another program is writing the file, or the file system has no locks; wait for it, or set HDF5_USE_FILE_LOCKING=FALSE if nobody writes", file.display())]
+    #[error("{}: another program is writing the file; wait for it, or set HDF5_USE_FILE_LOCKING=FALSE if nobody writes", file.display())]
     Locked { file: PathBuf },
+    #[error("{}: the file system has no locks, but HDF5 wants one; set HDF5_USE_FILE_LOCKING=FALSE", file.display())]
+    NoLocks { file: PathBuf },
     #[error(
         "{place}: compressed with a filter that this HDF5 library does not have (such as lzf or blosc); \
          store it with gzip, or set HDF5_PLUGIN_PATH to the filter's plugin"

@@ -1,11 +1,12 @@
 //! Opening HDF5 files so that everything wrong with them is said clearly.
 
-use std::io::Read;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use hdf5::file::{FileAccessBuilder, FileBuilder, OpenMode};
 
 use super::error::{Result, StoreError};
+use super::locks::{LockProblem, Locks, lock_problem};
 
 /// An HDF5 file opened for reading.
 pub struct Hdf5File {
@@ -18,9 +19,7 @@ pub struct Hdf5File {
 impl Hdf5File {
     pub fn open(path: &Path) -> Result<Hdf5File> {
         hdf5::silence_errors(true);
-        let mut magic = [0; 8];
-        let read = std::fs::File::open(path).and_then(|mut file| file.read(&mut magic).map(|_| file));
-        let bytes = match read {
+        let bytes = match std::fs::File::open(path).and_then(|file| Ok((has_signature(&file)?, file))) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 return Err(StoreError::NotFound { file: path.into() });
             }
@@ -28,16 +27,27 @@ impl Hdf5File {
             Err(source) => {
                 return Err(StoreError::Io { file: path.into(), action: "read it", source });
             }
-            // The signature may also stand behind a user block; only then does HDF5 have to look.
-            Ok(_) if &magic != b"\x89HDF\r\n\x1a\n" && !hdf5_finds_signature(path) => {
-                return Err(StoreError::NotHdf5 { file: path.into() });
-            }
-            Ok(bytes) => bytes,
+            Ok((false, _)) => return Err(StoreError::NotHdf5 { file: path.into() }),
+            Ok((true, bytes)) => bytes,
         };
-        let file = FileBuilder::new().with_fapl(chunk_cache).open_as(path, OpenMode::Read);
-        let file = file.map_err(|error| match first_line(&error) {
-            detail if detail.contains("unable to lock file") => StoreError::Locked { file: path.into() },
-            detail => StoreError::Damaged { file: path.into(), detail },
+        let open = |locks: Locks| {
+            FileBuilder::new()
+                .with_fapl(|access| locks.set(chunk_cache(access)))
+                .open_as(path, OpenMode::Read)
+        };
+        let usual = Locks::for_reading(path);
+        let file = open(usual).or_else(|error| match lock_problem(&first_line(&error)) {
+            Some(LockProblem::NoLocks) => open(Locks::Without),
+            Some(LockProblem::OpenOtherwise) => open(usual.other()),
+            _ => Err(error),
+        });
+        let file = file.map_err(|error| {
+            let (file, detail) = (path.into(), first_line(&error));
+            match lock_problem(&detail) {
+                Some(LockProblem::Held) => StoreError::Locked { file },
+                Some(LockProblem::NoLocks) => StoreError::NoLocks { file },
+                Some(LockProblem::OpenOtherwise) | None => StoreError::Damaged { file, detail },
+            }
         })?;
         Ok(Hdf5File { path: path.into(), file, bytes })
     }
@@ -85,12 +95,27 @@ const SLOTS: usize = 1009;
 
 const CACHED_BYTES: usize = 64 << 20;
 
-fn hdf5_finds_signature(path: &Path) -> bool {
-    hdf5::File::open(path).is_ok()
+/// Whether the signature of HDF5 is where it may be: at the beginning, or behind a user block of 512 bytes, 1024,
+/// and so on.
+fn has_signature(file: &std::fs::File) -> std::io::Result<bool> {
+    let mut found = [0; 8];
+    let mut at = 0;
+    while file.read_at(&mut found, at)? > 0 {
+        if &found == b"\x89HDF\r\n\x1a\n" {
+            return Ok(true);
+        }
+        at = (2 * at).max(512);
+    }
+    Ok(false)
 }
 
 fn first_line(error: &hdf5::Error) -> String {
     error.to_string().lines().next().unwrap_or_default().to_owned()
+}
+
+/// Whether several threads may call the HDF5 library in use. The binding lets only one do so in any case.
+pub fn library_is_thread_safe() -> bool {
+    hdf5::is_library_threadsafe()
 }
 
 /// The version of the HDF5 library in use.

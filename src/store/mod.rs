@@ -6,6 +6,7 @@ mod elements;
 mod error;
 mod hdf5_file;
 mod location;
+mod locks;
 mod matrix;
 mod names;
 mod output;
@@ -15,8 +16,9 @@ mod slab;
 
 pub use classifier_file::{ClassifierFile, Iteration};
 pub use error::StoreError;
-pub use hdf5_file::{Hdf5File, library_version};
+pub use hdf5_file::{Hdf5File, library_is_thread_safe, library_version};
 pub use location::{Location, Role};
+pub use locks::reads_without_locks;
 pub use matrix::MatrixFile;
 pub use names::{read_names, write_names};
 pub use output::{Matrix, write_file};

@@ -8,10 +8,12 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use hdf5::file::FileBuilder;
 use hdf5::plist::dataset_create::AllocTime;
 use hdf5::types::VarLenUnicode;
 
 use super::error::{Result, StoreError};
+use super::locks::Locks;
 use super::replace::{Overwrite, followed, publish, temporary_beside};
 use crate::error;
 use crate::world::World;
@@ -160,7 +162,8 @@ fn lay_out(
     small: impl FnOnce(&hdf5::File) -> hdf5::Result<()>,
 ) -> hdf5::Result<Vec<u64>> {
     hdf5::silence_errors(true);
-    let file = hdf5::File::create(path)?;
+    // Under a name that nobody else knows: there is nobody to lock out.
+    let file = FileBuilder::new().with_fapl(|access| Locks::Without.set(access)).create(path)?;
     small(&file)?;
     for matrix in matrices {
         matrix.describe(&file)?;

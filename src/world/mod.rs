@@ -7,6 +7,7 @@
 mod node;
 #[cfg(feature = "mpi")]
 mod ranks;
+mod tell;
 
 use std::process::ExitCode;
 
@@ -213,6 +214,14 @@ impl World {
             std::process::exit(Status::Failure.code());
         }));
     }
+}
+
+/// The version of the MPI standard that the library in use follows; `None` when built without MPI.
+pub fn standard() -> Option<(i32, i32)> {
+    #[cfg(feature = "mpi")]
+    return Some(mpi::environment::version());
+    #[cfg(not(feature = "mpi"))]
+    None
 }
 
 /// The MPI library in use, for humans.

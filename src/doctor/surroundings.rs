@@ -1,0 +1,288 @@
+//! What can be wrong with program, launcher, files and settings.
+
+use std::collections::BTreeSet;
+
+use super::examine::{Found, Job};
+use super::files::{Seen, Use};
+use super::findings::{Finding, places};
+use super::hosts::Host;
+use crate::machine::Kind;
+use crate::memory::Source;
+use crate::report::bytes;
+use crate::store::reads_without_locks;
+
+pub(super) fn without_mpi(job: &Job) -> Option<Finding> {
+    let launcher = &job.ranks[0].launcher;
+    let ranks = launcher.ranks.filter(|&ranks| cfg!(not(feature = "mpi")) && ranks > 1)?;
+    Some(Finding::new(
+        "without-mpi",
+        format!(
+            "{} started {ranks} processes, but this macrok was built without MPI: each works alone",
+            launcher.name.as_deref().unwrap_or_default()
+        ),
+        "build it with MPI (cargo build --release), or start it once, without a launcher",
+    ))
+}
+
+pub(super) fn other_number_of_ranks(job: &Job) -> Option<Finding> {
+    let (launcher, size) = (&job.ranks[0].launcher, job.ranks.len());
+    if launcher.ranks.is_some_and(|ranks| ranks != size && cfg!(feature = "mpi")) {
+        return Some(Finding::new(
+            "wrong-launcher",
+            format!(
+                "{} started {} ranks, but MPI sees {size}",
+                launcher.name.as_deref().unwrap_or_default(),
+                launcher.ranks.unwrap_or(0)
+            ),
+            "use the mpirun of the MPI that macrok was built with, or srun with the right --mpi (srun --mpi=list)",
+        ));
+    }
+    let tasks = launcher.slurm_tasks.filter(|&tasks| tasks > size)?;
+    let job_id = launcher.slurm_job.as_deref().unwrap_or("");
+    Some(Finding::new(
+        "fewer-ranks-than-tasks",
+        format!("Slurm job {job_id} has {tasks} tasks, but MPI sees {size} rank(s)"),
+        "start macrok with srun, or with the mpirun of the MPI it was built with",
+    ))
+}
+
+pub(super) fn debug_build(_: &Job) -> Option<Finding> {
+    cfg!(debug_assertions).then(|| {
+        Finding::new(
+            "debug-build",
+            "this is a debug build: slower, and with checks for developers",
+            "cargo build --release, and use target/release/macrok",
+        )
+    })
+}
+
+/// A path of the job, as each host sees it.
+fn seen_by<'h, 'j>(hosts: &'h [Host<'j>], at: usize) -> Vec<(&'h Host<'j>, &'j Seen)> {
+    hosts.iter().map(|host| (host, &host.ranks[0].files[at])).collect()
+}
+
+/// The first path of the job with which something is wrong.
+fn of_files(job: &Job, check: impl Fn(&[(&Host<'_>, &Seen)]) -> Option<Finding>) -> Option<Finding> {
+    let hosts = job.hosts();
+    (0..job.ranks[0].files.len()).find_map(|at| check(&seen_by(&hosts, at)))
+}
+
+pub(super) fn data_not_everywhere(job: &Job) -> Option<Finding> {
+    of_files(job, |seen| {
+        let (first, file) = seen.first()?;
+        let (other, _) = seen.iter().find(|(_, other)| other.bytes != file.bytes)?;
+        Some(Finding::new(
+            "data-not-everywhere",
+            format!(
+                "{}: missing or of another size on {}, seen from {}",
+                file.path.display(),
+                other.name,
+                first.name
+            ),
+            "put it on a file system that all hosts share, or copy it to each of them",
+        ))
+    })
+}
+
+pub(super) fn output_not_shared(job: &Job) -> Option<Finding> {
+    of_files(job, |seen| {
+        let (first, folder) = seen.first()?;
+        let (other, _) = seen.iter().find(|(_, other)| other.used == Use::Output && !other.shared)?;
+        let path = folder.path.display();
+        Some(if folder.shared {
+            Finding::new(
+                "output-not-shared",
+                format!("{path}: what rank 0 writes there on {} is not seen on {}", first.name, other.name),
+                "write into a folder that all hosts share (--out)",
+            )
+        } else {
+            Finding::new(
+                "output-unwritable",
+                format!("{path}: cannot write into this folder on {}", first.name),
+                "name another one with --out",
+            )
+        })
+    })
+}
+
+fn on(seen: &Seen, kind: Kind) -> bool {
+    seen.system.as_ref().is_some_and(|system| system.kind() == kind)
+}
+
+pub(super) fn locks(job: &Job) -> Option<Finding> {
+    let value = job.ranks[0].file_locking.as_deref().unwrap_or_default().to_ascii_uppercase();
+    let (off, on_purpose) = (["FALSE", "0"].contains(&&*value), ["TRUE", "1"].contains(&&*value));
+    if off || (!on_purpose && reads_without_locks()) {
+        return None;
+    }
+    of_files(job, |seen| {
+        let (_, file) = seen.first().filter(|(_, file)| on(file, Kind::Network))?;
+        let why = if on_purpose {
+            "HDF5_USE_FILE_LOCKING makes HDF5 lock files there".into()
+        } else {
+            format!("HDF5 {} locks files there", job.ranks[0].hdf5)
+        };
+        Some(Finding::new(
+            "file-locks",
+            format!(
+                "{}: {}; {why}, which may fail or wait without end",
+                file.path.display(),
+                file.system.as_ref()?
+            ),
+            "export HDF5_USE_FILE_LOCKING=FALSE, and let nobody write the inputs meanwhile",
+        ))
+    })
+}
+
+pub(super) fn files_in_memory(job: &Job) -> Option<Finding> {
+    of_files(job, |seen| {
+        let (host, file) = seen.first().filter(|(_, file)| on(file, Kind::Memory))?;
+        let (path, system) = (file.path.display(), file.system.as_ref()?);
+        let size = file.bytes.map_or(String::new(), |size| format!(", {} of it", bytes(size)));
+        Some(Finding::new(
+            "files-in-memory",
+            format!(
+                "{path}: {system} is memory of {}{size}: it counts as used, and goes when the job ends",
+                host.name
+            ),
+            "keep large inputs and all results on a disk or a shared file system",
+        ))
+    })
+}
+
+/// The hosts of which something is true of a rank.
+fn with<'h, 'j>(hosts: &'h [Host<'j>], wrong: impl Fn(&Found) -> bool) -> Option<Vec<&'h Host<'j>>> {
+    let wrong: Vec<_> = hosts.iter().filter(|host| host.ranks.iter().any(|rank| wrong(rank))).collect();
+    (!wrong.is_empty()).then_some(wrong)
+}
+
+pub(super) fn address_space(job: &Job) -> Option<Finding> {
+    let limited = |rank: &Found| rank.rooms.iter().any(|room| matches!(room.source, Source::Process { .. }));
+    let hosts = job.hosts();
+    let wrong = with(&hosts, limited)?;
+    let rooms = wrong[0].ranks.iter().flat_map(|rank| &rank.rooms);
+    let (option, limit) = rooms.into_iter().find_map(|room| match room.source {
+        Source::Process { option } => Some((option, room.limit)),
+        _ => None,
+    })?;
+    Some(Finding::new(
+        "address-space",
+        format!("{}: `ulimit -{option}` leaves each rank {}", places(&wrong), bytes(limit)),
+        format!("raise it where the job is started (ulimit -{option} unlimited; Slurm: --propagate=NONE)"),
+    ))
+}
+
+/// What network adapters want at least: less makes MPI fail or fall back to something slow.
+const LOCKED: u64 = 64 << 20;
+
+pub(super) fn locked_memory(job: &Job) -> Option<Finding> {
+    let little = |rank: &Found| {
+        rank.settings.infiniband && rank.settings.locked_memory.is_some_and(|limit| limit < LOCKED)
+    };
+    let hosts = job.hosts();
+    let wrong = with(&hosts, little)?;
+    Some(Finding::new(
+        "locked-memory",
+        format!(
+            "{}: a fast network, but `ulimit -l` lets a rank lock {} only",
+            places(&wrong),
+            bytes(wrong[0].first().settings.locked_memory.unwrap_or(0))
+        ),
+        "ask the administrator for `ulimit -l unlimited` (Slurm: --propagate=NONE, or PropagateResourceLimitsExcept=MEMLOCK)",
+    ))
+}
+
+pub(super) fn small_pages(job: &Job) -> Option<Finding> {
+    let hosts = job.hosts();
+    let wrong = with(&hosts, |rank| rank.settings.huge_pages.as_deref() == Some("never"))?;
+    Some(Finding::new(
+        "small-pages",
+        format!(
+            "{}: transparent huge pages are off, so that looking up labels waits for addresses",
+            places(&wrong)
+        ),
+        "ask the administrator for: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
+    ))
+}
+
+pub(super) fn slow_kernel(job: &Job) -> Option<Finding> {
+    let hosts = job.hosts();
+    let wrong = with(&hosts, |rank| cfg!(target_arch = "x86_64") && rank.kernel == "scalar")?;
+    Some(Finding::new(
+        "slow-kernel",
+        format!(
+            "{}: the processor has no AVX2, or it gave wrong results, so that passes are slower",
+            places(&wrong)
+        ),
+        "use newer nodes; in a virtual machine, let it see the processor's instructions",
+    ))
+}
+
+/// What the ranks have of something, with the host of the first that has it, when they do not all have the same.
+fn different<'j, T: Ord>(job: &'j Job, of: impl Fn(&'j Found) -> T) -> Option<[(&'j str, T); 2]> {
+    let first = of(&job.ranks[0]);
+    let other = job.ranks.iter().find(|rank| of(rank) != first)?;
+    Some([(&job.ranks[0].host, first), (&other.host, of(other))])
+}
+
+pub(super) fn kernels_differ(job: &Job) -> Option<Finding> {
+    let [(one, a), (other, b)] = different(job, |rank| &rank.kernel)?;
+    Some(Finding::new(
+        "kernels-differ",
+        format!("{one} uses the {a} kernel and {other} the {b} kernel: the slower sets the pace for all"),
+        "use nodes of one kind (Slurm: --constraint); the results are the same",
+    ))
+}
+
+pub(super) fn libraries_differ(job: &Job) -> Option<Finding> {
+    let [(one, a), (other, b)] = different(job, |rank| (&rank.mpi, &rank.hdf5))?;
+    Some(Finding::new(
+        "libraries-differ",
+        format!("{one} has {}, HDF5 {}; {other} has {}, HDF5 {}", a.0, a.1, b.0, b.1),
+        "load the same modules, or the same container, on all hosts",
+    ))
+}
+
+pub(super) fn host_names(job: &Job) -> Option<Finding> {
+    let hosts = job.hosts();
+    let names: BTreeSet<&str> = hosts.iter().map(|host| host.name).collect();
+    if names.len() < hosts.len() {
+        return Some(Finding::new(
+            "host-names",
+            format!(
+                "{} nodes have only {} names between them ({}...)",
+                hosts.len(),
+                names.len(),
+                hosts[0].name
+            ),
+            "give each its own name: messages cannot tell them apart (containers: --hostname)",
+        ));
+    }
+    let host = hosts.iter().find(|host| host.ranks.iter().any(|rank| rank.host != host.name))?;
+    let other = host.ranks.iter().find(|rank| rank.host != host.name)?;
+    Some(Finding::new(
+        "host-names",
+        format!("{} and {} share the memory of one node under two names", host.name, other.host),
+        "this is well with a container for each rank; otherwise look at the hosts' names",
+    ))
+}
+
+/// Seconds by which clocks may differ, the time to read them included.
+const CLOCKS: f64 = 2.0;
+
+pub(super) fn clocks(job: &Job) -> Option<Finding> {
+    let by_clock = |a: &&Found, b: &&Found| a.clock.total_cmp(&b.clock);
+    let (slow, fast) = (job.ranks.iter().min_by(by_clock)?, job.ranks.iter().max_by(by_clock)?);
+    (fast.clock - slow.clock > CLOCKS).then(|| {
+        Finding::new(
+            "clocks",
+            format!(
+                "the clock of {} is {:.0} s ahead of that of {}",
+                fast.host,
+                fast.clock - slow.clock,
+                slow.host
+            ),
+            "let both follow a time server: time limits and the order of files depend on it",
+        )
+    })
+}

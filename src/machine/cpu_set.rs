@@ -1,0 +1,127 @@
+//! Processors by their numbers.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// Some processors of a node, written and read the way the kernel lists them: `0-3,8`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct CpuSet(BTreeSet<u32>);
+
+/// No list of processors.
+#[derive(Debug, thiserror::Error)]
+#[error("'{0}' is no list of processors like 0-3,8")]
+pub struct NotACpuSet(String);
+
+/// More processors than any kernel numbers: a longer range is garbage, and would fill the memory.
+const MOST: u32 = 1 << 16;
+
+impl CpuSet {
+    pub fn first(count: usize) -> CpuSet {
+        CpuSet((0..count as u32).collect())
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = u32> {
+        self.0.iter().copied()
+    }
+
+    pub fn contains(&self, cpu: u32) -> bool {
+        self.0.contains(&cpu)
+    }
+
+    pub fn is_disjoint(&self, other: &CpuSet) -> bool {
+        self.0.is_disjoint(&other.0)
+    }
+
+    /// Those of any of the sets.
+    pub fn union<'s>(sets: impl IntoIterator<Item = &'s CpuSet>) -> CpuSet {
+        CpuSet(sets.into_iter().flat_map(CpuSet::iter).collect())
+    }
+}
+
+impl FromStr for CpuSet {
+    type Err = NotACpuSet;
+
+    fn from_str(text: &str) -> Result<CpuSet, NotACpuSet> {
+        let number = |text: &str| text.trim().parse::<u32>().ok().filter(|&cpu| cpu < MOST);
+        let range = |part: &str| match part.split_once('-') {
+            Some((first, last)) => Some(number(first)?..=number(last)?),
+            None => number(part).map(|cpu| cpu..=cpu),
+        };
+        let parts = text.trim().split(',').filter(|part| !part.is_empty());
+        let ranges: Option<Vec<_>> = parts.map(range).collect();
+        let cpus = ranges.ok_or_else(|| NotACpuSet(text.trim().to_owned()))?;
+        Ok(CpuSet(cpus.into_iter().flatten().collect()))
+    }
+}
+
+impl fmt::Display for CpuSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", ranges(self.iter().map(|cpu| cpu as usize)))
+    }
+}
+
+/// Ascending numbers, those that follow each other as a range: `0-3,8`.
+pub fn ranges(numbers: impl IntoIterator<Item = usize>) -> String {
+    let mut found: Vec<(usize, usize)> = Vec::new();
+    for number in numbers {
+        match found.last_mut() {
+            Some((_, last)) if *last + 1 == number => *last = number,
+            _ => found.push((number, number)),
+        }
+    }
+    let range = |(first, last): (usize, usize)| {
+        if first == last { first.to_string() } else { format!("{first}-{last}") }
+    };
+    found.into_iter().map(range).collect::<Vec<_>>().join(",")
+}
+
+impl From<CpuSet> for String {
+    fn from(set: CpuSet) -> String {
+        set.to_string()
+    }
+}
+
+impl TryFrom<String> for CpuSet {
+    type Error = NotACpuSet;
+
+    fn try_from(text: String) -> Result<CpuSet, NotACpuSet> {
+        text.parse()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_read_and_written_as_the_kernel_does() {
+        for text in ["", "0", "0-3", "0-3,8", "0,2,4-7,126-127"] {
+            let set: CpuSet = text.parse().unwrap();
+            assert_eq!(set.to_string(), text);
+        }
+        let set: CpuSet = " 4-5,0,5\n".parse().unwrap();
+        assert_eq!(set.to_string(), "0,4-5");
+        assert_eq!(set.len(), 3);
+    }
+
+    #[test]
+    fn garbage_is_no_list() {
+        for text in ["a", "1-", "-1", "0-4294967295", "1;2", "3-x"] {
+            assert!(text.parse::<CpuSet>().is_err(), "{text}");
+        }
+        // An empty range, as the kernel would never write it.
+        assert!("3-1".parse::<CpuSet>().unwrap().is_empty());
+    }
+}

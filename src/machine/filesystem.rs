@@ -1,0 +1,199 @@
+//! On what kind of file system a path is.
+//!
+//! From the table of mounts and not from `statfs`: it names the file systems that share one number there (all
+//! of FUSE), says what is mounted from where, and needs no call that could wait for a server that is gone.
+
+use std::fmt;
+use std::path::{Component, Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+/// The file system of a path.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileSystem {
+    /// As the kernel calls it: `nfs4`, `lustre`, `fuse.sshfs`, `ext4`.
+    pub name: String,
+    /// What is mounted: a device, or `server:/export`.
+    pub source: String,
+    /// Where.
+    pub mount: String,
+}
+
+/// What matters about a file system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// On a server, for many nodes. Locks may be missing, slow, or wait for ever.
+    Network,
+    /// In the memory of the node, gone with it, and counted as used memory.
+    Memory,
+    /// A disk of this node, or something this program does not know.
+    Local,
+}
+
+/// The name of the kernel and the usual one, of those with servers.
+const NETWORK: [(&str, &str); 30] = [
+    ("9p", "9P"),
+    ("afs", "AFS"),
+    ("beegfs", "BeeGFS"),
+    ("ceph", "CephFS"),
+    ("cifs", "SMB"),
+    ("daos", "DAOS"),
+    ("dvs", "DVS"),
+    ("fhgfs", "BeeGFS"),
+    ("fuse.ceph", "CephFS"),
+    ("fuse.ceph-fuse", "CephFS"),
+    ("fuse.daos", "DAOS"),
+    ("fuse.dfuse", "DAOS"),
+    ("fuse.glusterfs", "GlusterFS"),
+    ("fuse.juicefs", "JuiceFS"),
+    ("fuse.mfs", "MooseFS"),
+    ("fuse.quobyte", "Quobyte"),
+    ("fuse.s3fs", "S3"),
+    ("fuse.sshfs", "SSHFS"),
+    ("gpfs", "GPFS"),
+    ("lustre", "Lustre"),
+    ("nfs", "NFS"),
+    ("nfs4", "NFS 4"),
+    ("orangefs", "OrangeFS"),
+    ("panfs", "PanFS"),
+    ("pvfs2", "OrangeFS"),
+    ("smb3", "SMB"),
+    ("smbfs", "SMB"),
+    ("snfs", "StorNext"),
+    ("virtiofs", "virtiofs"),
+    ("wekafs", "WekaFS"),
+];
+
+const MEMORY: [&str; 3] = ["tmpfs", "ramfs", "devtmpfs"];
+
+impl FileSystem {
+    /// That of `path`, or of the folder it would be made in; `None` where the files below `root` do not tell.
+    pub fn of(path: &Path, root: &Path) -> Option<FileSystem> {
+        let table = std::fs::read_to_string(root.join("proc/self/mountinfo")).ok()?;
+        // Looking at the path first also lets an automounter mount what is there.
+        find(&table, &resolved(path)?)
+    }
+
+    pub fn kind(&self) -> Kind {
+        if NETWORK.iter().any(|(name, _)| *name == self.name) {
+            Kind::Network
+        } else if MEMORY.contains(&self.name.as_str()) {
+            Kind::Memory
+        } else {
+            Kind::Local
+        }
+    }
+}
+
+/// `NFS 4 (server:/home on /home)`.
+impl fmt::Display for FileSystem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let known = NETWORK.iter().find(|(name, _)| *name == self.name);
+        write!(f, "{} ({} on {})", known.map_or(&*self.name, |(_, usual)| usual), self.source, self.mount)
+    }
+}
+
+/// The path without links; of what is not there, the nearest folder above that is.
+fn resolved(path: &Path) -> Option<PathBuf> {
+    let path = std::path::absolute(path).ok()?;
+    path.ancestors().find_map(|ancestor| ancestor.canonicalize().ok())
+}
+
+/// The mount that `path` is below. Of several at the same place the last one hides the others.
+fn find(table: &str, path: &Path) -> Option<FileSystem> {
+    let depth =
+        |mount: &str| Path::new(mount).components().filter(|part| *part != Component::RootDir).count();
+    let below = table.lines().filter_map(entry).filter(|entry| path.starts_with(&entry.mount));
+    below.max_by_key(|entry| depth(&entry.mount))
+}
+
+/// A line: `36 35 98:0 /root /mount options [fields] - type source options`.
+fn entry(line: &str) -> Option<FileSystem> {
+    let (before, after) = line.split_once(" - ")?;
+    let mut after = after.split(' ');
+    Some(FileSystem {
+        name: after.next()?.to_owned(),
+        source: unescaped(after.next()?),
+        mount: unescaped(before.split(' ').nth(4)?),
+    })
+}
+
+/// Spaces and the like are written as octal numbers: `\040`.
+fn unescaped(text: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let Some((&first, behind)) = rest.split_first() {
+        let octal = |digits: &[u8]| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 8).ok();
+        match behind.get(..3).filter(|_| first == b'\\').and_then(octal) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &behind[3..];
+            }
+            None => {
+                bytes.push(first);
+                rest = behind;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &str = "\
+22 27 0:21 / /proc rw,relatime - proc proc rw
+27 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
+30 27 0:40 / /home rw,relatime shared:9 master:1 - nfs4 filer:/export/home rw,vers=4.2,local_lock=none
+31 27 0:41 / /scratch rw,flock - lustre 10.0.0.1@o2ib:/scratch rw,flock,lazystatfs
+32 27 0:42 / /tmp rw - tmpfs tmpfs rw
+33 32 0:43 / /tmp/with\\040space rw - fuse.sshfs me@host: rw
+34 27 0:44 / /hidden rw - xfs /dev/sdb rw
+35 27 0:45 / /hidden rw - gpfs fs1 rw
+36 27 0:46 / /newer rw - fuse.unheard-of what rw
+";
+
+    fn of(path: &str) -> FileSystem {
+        find(TABLE, Path::new(path)).unwrap()
+    }
+
+    #[test]
+    fn the_deepest_and_last_mount_counts() {
+        for (path, name, kind) in [
+            ("/data.h5", "ext4", Kind::Local),
+            ("/homework/data.h5", "ext4", Kind::Local),
+            ("/home/me/data.h5", "nfs4", Kind::Network),
+            ("/scratch", "lustre", Kind::Network),
+            ("/tmp/x", "tmpfs", Kind::Memory),
+            ("/tmp/with space/x", "fuse.sshfs", Kind::Network),
+            ("/hidden/x", "gpfs", Kind::Network),
+            ("/newer/x", "fuse.unheard-of", Kind::Local),
+        ] {
+            let found = of(path);
+            assert_eq!((found.name.as_str(), found.kind()), (name, kind), "{path}");
+        }
+        assert_eq!(of("/home/me/x").to_string(), "NFS 4 (filer:/export/home on /home)");
+        assert_eq!(of("/tmp/with space/x").mount, "/tmp/with space");
+    }
+
+    #[test]
+    fn garbage_is_no_mount() {
+        for table in ["", "\n", "a b - c", "1 2 3 4 /\\9 rw - x y"] {
+            assert_eq!(find(table, Path::new("/a")), None, "{table}");
+        }
+        assert_eq!(unescaped("\\04"), "\\04");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn every_path_of_this_machine_has_one() {
+        let root = Path::new("/");
+        let proc = FileSystem::of(Path::new("/proc/self/status"), root).unwrap();
+        assert_eq!(proc.name, "proc");
+        let folder = tempfile::tempdir().unwrap();
+        let there = FileSystem::of(folder.path(), root).unwrap();
+        assert_eq!(FileSystem::of(&folder.path().join("not/there/yet.h5"), root), Some(there));
+    }
+}

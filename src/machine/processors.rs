@@ -1,0 +1,122 @@
+//! The processors of the node, and those of them that this process may use.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::cgroup::{Group, Version, groups};
+use super::{CpuSet, number};
+
+/// What there is to compute with.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Processors {
+    /// All of the node.
+    pub online: CpuSet,
+    /// Those of the job or container: all that a process in it could be bound to.
+    pub granted: CpuSet,
+    /// Those this process may run on: its affinity mask.
+    pub allowed: CpuSet,
+    /// Limits on the time of processors, the tightest first.
+    pub quotas: Vec<Quota>,
+    /// Packages with processors in them.
+    pub sockets: usize,
+    /// Parts of the memory, each next to some of the processors.
+    pub memory_nodes: usize,
+    /// Bytes of all last-level caches of the node; 0 where the system does not say.
+    pub cache_bytes: u64,
+}
+
+/// A limit on the processor time of a control group: as much as `processors` of them have.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Quota {
+    pub processors: f64,
+    /// Names the group on its node.
+    pub id: u64,
+}
+
+impl Processors {
+    /// Those of this machine, as the files below `root` tell it.
+    pub fn find(root: &Path) -> Processors {
+        let list = |file: &str| -> Option<CpuSet> {
+            let text = std::fs::read_to_string(root.join(file)).ok()?;
+            text.parse().ok().filter(|set: &CpuSet| !set.is_empty())
+        };
+        let status = std::fs::read_to_string(root.join("proc/self/status")).unwrap_or_default();
+        let mask = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+        // Where there are no such files (macOS) nothing is bound either.
+        let allowed = mask.and_then(|list| list.parse().ok()).filter(|set: &CpuSet| !set.is_empty());
+        let allowed = allowed
+            .unwrap_or_else(|| CpuSet::first(std::thread::available_parallelism().map_or(1, Into::into)));
+        let online = list("sys/devices/system/cpu/online").unwrap_or_else(|| allowed.clone());
+        let granted = granted(root).unwrap_or_else(|| online.clone());
+        let cpu = |cpu: u32| root.join(format!("sys/devices/system/cpu/cpu{cpu}"));
+        let packages: BTreeSet<u64> = online
+            .iter()
+            .filter_map(|number_of| number(&cpu(number_of).join("topology/physical_package_id")))
+            .collect();
+        Processors {
+            quotas: quotas(root),
+            sockets: packages.len().max(1),
+            memory_nodes: list("sys/devices/system/node/has_memory").map_or(1, |nodes| nodes.len()),
+            cache_bytes: online
+                .iter()
+                .filter_map(|of| last_cache(&cpu(of)))
+                .collect::<BTreeSet<_>>()
+                .iter()
+                .map(|(_, bytes)| bytes)
+                .sum(),
+            online,
+            granted,
+            allowed,
+        }
+    }
+
+    /// Whether this process may run on fewer processors than the job or container has.
+    pub fn is_bound(&self) -> bool {
+        self.allowed.len() < self.granted.len()
+    }
+}
+
+/// The processors that the control group of this process has.
+fn granted(root: &Path) -> Option<CpuSet> {
+    groups(root, "cpuset").iter().find_map(|group| {
+        let file = match group.version {
+            Version::One => "cpuset.effective_cpus",
+            Version::Two => "cpuset.cpus.effective",
+        };
+        let text = std::fs::read_to_string(group.directory.join(file)).ok()?;
+        text.parse().ok().filter(|set: &CpuSet| !set.is_empty())
+    })
+}
+
+fn quotas(root: &Path) -> Vec<Quota> {
+    let mut quotas: Vec<Quota> = groups(root, "cpu").iter().filter_map(quota).collect();
+    quotas.sort_by(|a, b| a.processors.total_cmp(&b.processors));
+    quotas
+}
+
+fn quota(group: &Group) -> Option<Quota> {
+    let file = |name: &str| group.directory.join(name);
+    let (time, period) = match group.version {
+        // -1 is no number here, and no limit.
+        Version::One => (number(&file("cpu.cfs_quota_us"))?, number(&file("cpu.cfs_period_us"))?),
+        Version::Two => {
+            let text = std::fs::read_to_string(file("cpu.max")).ok()?;
+            let mut words = text.split_whitespace().map(|word| word.parse::<u64>().ok());
+            (words.next()??, words.next()??)
+        }
+    };
+    let processors = time as f64 / period as f64;
+    (processors > 0.0 && processors.is_finite()).then_some(Quota { processors, id: group.id()? })
+}
+
+/// The last cache before the memory: the processors that share it, and its bytes.
+fn last_cache(cpu: &Path) -> Option<(String, u64)> {
+    let caches = (0..8).map(|index| cpu.join(format!("cache/index{index}")));
+    let last = caches.take_while(|cache| cache.is_dir()).last()?;
+    let text = std::fs::read_to_string(last.join("size")).ok()?;
+    let kibibytes: u64 = text.trim().strip_suffix('K')?.parse().ok()?;
+    let shared = std::fs::read_to_string(last.join("shared_cpu_list")).ok()?;
+    Some((shared, kibibytes.checked_mul(1024)?))
+}

@@ -1,0 +1,63 @@
+//! How long ranks take to add up their counts.
+
+use std::time::Instant;
+
+use crate::world::World;
+
+/// What was measured; the slowest rank's times.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Allreduce {
+    pub ranks: usize,
+    /// To add up one number of 8 bytes: what every exchange takes at least.
+    pub latency_seconds: f64,
+    /// The length of the vector: one count a label.
+    pub labels: usize,
+    /// Its bytes, in the type that counts usually travel in.
+    pub bytes: u64,
+    /// To add up the vector.
+    pub seconds: f64,
+}
+
+/// Adds up a number and a vector of `labels` counts over all ranks, again and again for about `limit` seconds
+/// each. The medians are reported: ranks that share a processor now and then wait for each other. Collective.
+pub fn time_allreduce(world: &World, labels: usize, limit: f64) -> Allreduce {
+    let latency_seconds = median(world, limit, || world.sum(&mut [1], u64::MAX));
+    let mut counts = vec![1; labels];
+    let seconds = median(world, limit, || {
+        counts.fill(1);
+        world.sum(&mut counts, u32::MAX.into());
+    });
+    Allreduce { ranks: world.size(), latency_seconds, labels, bytes: 4 * labels as u64, seconds }
+}
+
+/// The middle of the times that `work` takes, on the slowest rank. How often it is done is agreed on first.
+fn median(world: &World, limit: f64, mut work: impl FnMut()) -> f64 {
+    let mut time = || {
+        let start = Instant::now();
+        work();
+        start.elapsed().as_secs_f64()
+    };
+    // The first exchanges also set up connections.
+    let warm = (0..3).map(|_| time()).fold(f64::INFINITY, f64::min);
+    let mut slowest = [warm];
+    world.max(&mut slowest);
+    let rounds = (limit / slowest[0].max(1e-7)).clamp(3.0, 2000.0) as usize;
+    let mut times: Vec<f64> = (0..rounds).map(|_| time()).collect();
+    times.sort_by(f64::total_cmp);
+    let mut middle = [times[rounds / 2]];
+    world.max(&mut middle);
+    middle[0]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn alone_it_costs_next_to_nothing() {
+        let found = time_allreduce(&World::alone(), 1000, 0.001);
+        assert_eq!((found.ranks, found.labels, found.bytes), (1, 1000, 4000));
+        assert!(found.latency_seconds >= 0.0 && found.latency_seconds < 0.01, "{found:?}");
+        assert!(found.seconds >= 0.0 && found.seconds < 0.1, "{found:?}");
+    }
+}
