@@ -66,7 +66,7 @@ def slurm(binary):
 
 @pytest.fixture(scope="session")
 def hosts():
-    pair = Hosts(LAB / "hosts", ["w1", "w2"])
+    pair = Hosts(LAB / "workstations", ["w1", "w2"])
     yield pair
     pair.down()
 

@@ -7,9 +7,9 @@ mount --make-rprivate /
 # Ours alone from here on, and gone with us: sockets, spools and logs of the daemons, and the files of the tests.
 mount -t tmpfs -o mode=755 tmpfs /run
 mount -t tmpfs -o mode=1777 tmpfs /dev/shm
-# Not where the project itself is below it.
-case $PWD/ in
-/tmp/*) ;;
+# Not where the project or its program is below it.
+case ":$PWD:${MACROK_BIN:-}" in
+*:/tmp/*) ;;
 *) mount -t tmpfs -o mode=1777 tmpfs /tmp ;;
 esac
 mkdir -p /run/sshd /run/cluster

@@ -49,8 +49,8 @@ def test_a_second_cluster_that_is_killed_leaves_nothing(slurm, how):
     assert any(line.strip() == "up" for line in second.stdout)
     assert len(processes()) > len(before) + 10
     os.killpg(second.pid, how)
+    second.wait(15)
     until(lambda: not set(processes()) - set(before), lambda: f"left behind: {processes()}, {before}", 15)
-    second.wait(10)
     assert links() == links_before
     assert len(slurm.idle()) == 4
 

@@ -76,9 +76,12 @@ pub(super) struct Typed {
 
 pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     let Context { world, console, overwrite, .. } = context;
-    let (mut memory, mut text) = (None, String::new());
+    let (mut memory, mut needed, mut text) = (None, None, String::new());
     world.on_root(|| {
-        let script = typed.script()?;
+        let inner = Inner::parse(&typed.command)?;
+        let needs = typed.needs(&inner)?;
+        needed = needs.as_ref().map(|needs| needs.iter().fold(0, |sum: u64, need| sum.saturating_add(*need)));
+        let script = typed.script(inner, needs.as_deref())?;
         text = script.to_string();
         memory = script.ask.memory;
         match &typed.out {
@@ -103,6 +106,7 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
             "cpus_per_task": typed.cpus_per_task,
             "time": typed.time.to_string(),
             "memory": memory,
+            "memory_needed_bytes": needed,
             "command": typed.command,
             "script": text,
         })
@@ -110,15 +114,16 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
 }
 
 impl Typed {
-    fn script(&self) -> Result<Script> {
-        let inner = Inner::parse(&self.command)?;
+    /// The script, for ranks that need so many bytes each.
+    fn script(&self, inner: Inner, needs: Option<&[u64]>) -> Result<Script> {
+        let data = needs.map(|needs| Size::of_node(needs, self.tasks_per_node as usize));
         let work = inner.work();
         let ask = Ask {
             nodes: self.nodes,
             tasks_per_node: self.tasks_per_node,
             cpus_per_task: self.cpus_per_task,
             time: self.time,
-            memory: self.memory(&inner)?,
+            memory: self.mem.or(data).map(|size| size.to_string()),
             partition: one_word("--partition", self.partition.as_ref())?,
             account: one_word("--account", self.account.as_ref())?,
             job_name: one_word("--job-name", self.job_name.as_ref())?
@@ -136,19 +141,18 @@ impl Typed {
         })
     }
 
-    /// What was asked for, or what the largest share of the data on a node takes.
-    fn memory(&self, inner: &Inner) -> Result<Option<String>> {
-        if let Some(size) = &self.mem {
-            return Ok(Some(size.to_string()));
+    /// Bytes that each rank is going to need; not asked of data when it was said how much there is to be.
+    fn needs(&self, inner: &Inner) -> Result<Option<Vec<u64>>> {
+        if self.mem.is_some() {
+            return Ok(None);
         }
         let ranks = self.nodes as usize * self.tasks_per_node as usize;
-        let needs = inner.needs(ranks, self.cpus_per_task as usize).or_else(|error| match error {
+        inner.needs(ranks, self.cpus_per_task as usize).or_else(|error| match error {
             Error::Store(error) => usage(format!(
                 "{error}; to have a script before its files are there, say how much memory a node needs: --mem 64G"
             )),
             error => Err(error),
-        })?;
-        Ok(needs.map(|needs| Size::of_node(&needs, self.tasks_per_node as usize).to_string()))
+        })
     }
 
     fn about(&self) -> String {

@@ -19,10 +19,10 @@ finish() {
     elif [ "$count" -ge "$restarts" ]; then
         echo "job $job stopped early and was restarted $count times, the most that MACROK_RESTARTS allows;" \
             "submit it again to go on, with a longer --time" >&2
-    elif scontrol requeue "$job"; then
-        echo "job $job stopped early and goes back into the queue, restart $((count + 1)) of at most $restarts"
     else
-        echo "job $job stopped early, but Slurm would not requeue it; submit it again to go on" >&2
+        # Said first: the requeue is the end of this script.
+        echo "job $job stopped early and goes back into the queue, restart $((count + 1)) of at most $restarts"
+        scontrol requeue "$job" || echo "Slurm did not requeue job $job; submit it again to go on" >&2
     fi
     exit 75
 }
