@@ -1,5 +1,6 @@
 //! What can go wrong, and the exit status it leads to.
 
+use crate::checkpoint::CheckpointError;
 use crate::import::ImportError;
 use crate::measure::{FormulaError, MeasureError};
 use crate::memory::Refusal;
@@ -12,6 +13,8 @@ pub enum Status {
     Failure = 1,
     /// Bad input or bad usage: running again will not help.
     BadInput = 2,
+    /// Stopped early and in order: it can go on later (EX_TEMPFAIL of sysexits.h).
+    Stopped = 75,
 }
 
 impl Status {
@@ -21,7 +24,10 @@ impl Status {
 
     #[cfg(feature = "mpi")]
     fn from_code(code: u64) -> Status {
-        if code == 2 { Status::BadInput } else { Status::Failure }
+        [Status::BadInput, Status::Stopped]
+            .into_iter()
+            .find(|status| status.code() as u64 == code)
+            .unwrap_or(Status::Failure)
     }
 }
 
@@ -45,6 +51,15 @@ pub enum Error {
     /// Standard output or a side file could not be written.
     #[error("cannot write {what}: {source}")]
     Output { what: String, source: std::io::Error },
+    /// A checkpoint that cannot be used.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+    /// Asked to stop, and did: why, where, and what is saved.
+    #[error("{0}")]
+    Stopped(String),
+    /// Asked to stop, and what was done is lost.
+    #[error("{0}")]
+    Unsaved(String),
     /// What `World::agree` gives to every rank when at least one of them failed.
     #[error("{message}")]
     Agreed { message: String, status: Status },
@@ -58,7 +73,9 @@ impl Error {
             Error::Import(_) | Error::Formula(_) | Error::Measure(_) | Error::Usage(_) => Status::BadInput,
             // Another job must be asked for: the same one will not fit the next time either.
             Error::Memory(_) => Status::BadInput,
-            Error::Output { .. } => Status::Failure,
+            Error::Checkpoint(error) => error.status(),
+            Error::Stopped(_) => Status::Stopped,
+            Error::Output { .. } | Error::Unsaved(_) => Status::Failure,
             Error::Agreed { status, .. } => *status,
         }
     }

@@ -5,17 +5,20 @@
 //!
 //! One room for each idea, and the arrows go one way:
 //! `cli -> {report, optimize, evaluate, synth, import, doctor} -> {classifier, measure} -> shard -> store`,
-//! with [`world`] (who computes together), [`random`], [`memory`] (whether it will fit, and large pages),
-//! [`machine`] (what the job runs on) and [`probe`] (what that can do) beside them.
+//! with [`world`] (who computes together), [`job`] (what a run is told from outside), [`checkpoint`] (how far it has
+//! come), [`random`], [`memory`] (whether it will fit, and large pages), [`machine`] (what the job runs on) and
+//! [`probe`] (what that can do) beside them.
 
 #![warn(clippy::unwrap_used)]
 
+pub mod checkpoint;
 pub mod classifier;
 pub mod cli;
 pub mod doctor;
 pub mod error;
 pub mod evaluate;
 pub mod import;
+pub mod job;
 pub mod machine;
 pub mod measure;
 pub mod memory;

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use macrok::cli;
+use macrok::job;
 use macrok::world::World;
 
 fn main() -> ExitCode {
@@ -14,6 +15,7 @@ fn main() -> ExitCode {
         }
     };
     world.end_job_on_panic();
+    job::listen(&world);
     match cli::parse(&world) {
         Ok(command) => {
             let outcome = cli::run(&world, command);

@@ -38,6 +38,17 @@ pub fn unit(bits: u64) -> f64 {
     (bits >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
 
+const WEYL: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// All bits of a number, each depending on all of them: neighbours become strangers, and no two the same.
+#[inline]
+pub fn mixed(number: u64) -> u64 {
+    let mut z = number.wrapping_add(WEYL);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
 /// A fast sequence of its own for one row, started by a draw of [`bits`] (SplitMix64, Steele et al. 2014).
 #[derive(Clone, Debug)]
 pub struct Sequence(u64);
@@ -48,11 +59,9 @@ impl Sequence {
     }
 
     pub fn next_bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+        let mixed = mixed(self.0);
+        self.0 = self.0.wrapping_add(WEYL);
+        mixed
     }
 
     pub fn next_unit(&mut self) -> f64 {

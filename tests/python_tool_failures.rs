@@ -3,9 +3,11 @@
 //! input in `bad_input.rs`, races in `ranks.rs`, zero marginals and Madow's scheme in the classifier's
 //! unit tests, short rows and k = m in `tests/python/test_failures.py`.
 
+use std::sync::Arc;
+
 use macrok::classifier::{Candidates, Rule, count};
 use macrok::measure::Metric;
-use macrok::optimize::{Fit, Initial, Options, StepRule, best_step, frank_wolfe, population};
+use macrok::optimize::{Fit, Initial, Options, Start, StepRule, best_step, frank_wolfe, population};
 use macrok::shard::{FixedPoint, Marginals, Shard, Targets, Truth};
 use macrok::store::Csr;
 use macrok::synth::{Generator, Shape, make};
@@ -35,7 +37,8 @@ fn fit(shard: &Shard, metric: &str) -> Fit {
     };
     let (world, metric) = (World::alone(), Metric::parse(metric).unwrap());
     let population = population(&world, shard);
-    let found = frank_wolfe(&world, shard, &population, &metric, Initial::TopK, &options, |_, _, _| ());
+    let found =
+        frank_wolfe(&world, shard, &population, &metric, Start::New(Initial::TopK), &options, &mut ());
     found.unwrap().unwrap()
 }
 
@@ -59,7 +62,7 @@ fn counts_go_on_beyond_what_f32_can_hold() {
 #[test]
 fn gmean_has_finite_rules_and_rises() {
     let fit = fit(&shard(2000), "macro-gmean");
-    let finite = |rule: &Rule| rule.slopes.iter().chain(&rule.intercepts).all(|v| v.is_finite());
+    let finite = |rule: &Arc<Rule>| rule.slopes.iter().chain(&rule.intercepts).all(|v| v.is_finite());
     assert!(fit.mixture.rules.iter().all(finite));
     assert!(fit.utility > fit.initial_utility + 0.01, "{} to {}", fit.initial_utility, fit.utility);
 }

@@ -181,11 +181,11 @@ fn an_error_on_the_last_rank_is_said_once_and_ends_all() {
     assert!(!folder.path().join("clf.h5").exists());
 }
 
-/// A fit on three ranks of which one misbehaves as `variable` says.
-fn misbehaving(variable: &str, rank: &str) -> Option<Ran> {
+/// A fit on three ranks of which one misbehaves as `fault` says.
+fn misbehaving(fault: &str) -> Option<Ran> {
     let folder = tempfile::tempdir().unwrap();
     macrok(folder.path(), &["synth", "data.h5", "--instances", "30"]).ok();
-    let ran = ranks_with(3, folder.path(), &FIT, &[(variable, rank)], 30)?;
+    let ran = ranks_with(3, folder.path(), &FIT, &[("MACROK_TEST_FAULT", fault)], 30)?;
     assert!(ran.status.is_some_and(|status| status != 0), "{ran}");
     assert!(ran.took < Duration::from_secs(20), "{ran}");
     assert!(!folder.path().join("clf.h5").exists());
@@ -194,14 +194,14 @@ fn misbehaving(variable: &str, rank: &str) -> Option<Ran> {
 
 #[test]
 fn a_panic_on_one_rank_ends_all() {
-    let Some(ran) = misbehaving("MACROK_TEST_PANIC", "2") else { return };
+    let Some(ran) = misbehaving("panic@start:2") else { return };
     assert_eq!(ran.stderr.matches("internal error").count(), 1, "{ran}");
     assert_eq!(ran.stderr.matches("internal error on rank 2").count(), 1, "{ran}");
 }
 
 #[test]
 fn an_error_that_only_one_rank_knows_of_ends_all() {
-    let Some(ran) = misbehaving("MACROK_TEST_FAIL", "1") else { return };
+    let Some(ran) = misbehaving("fail@start:1") else { return };
     assert_eq!(ran.errors().len(), 1, "{ran}");
 }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use macrok::classifier::{Candidates, Sampling};
 use macrok::evaluate::{Propensities, repeated, score, summarise};
 use macrok::measure::{Metric, Population};
-use macrok::optimize::{Fit, Initial, Options, StepRule, frank_wolfe, population};
+use macrok::optimize::{Fit, Initial, Options, Start, StepRule, frank_wolfe, population};
 use macrok::shard::{LoadOptions, Shard, load_shard};
 use macrok::store::{Location, Role};
 use macrok::world::World;
@@ -44,7 +44,7 @@ fn fit(shard: &Shard, population: &Population, metric: &str, k: usize, candidate
         min_gain: 1e-6,
     };
     let metric = Metric::parse(metric).unwrap();
-    frank_wolfe(&World::alone(), shard, population, &metric, Initial::TopK, &options, |_, _, _| ())
+    frank_wolfe(&World::alone(), shard, population, &metric, Start::New(Initial::TopK), &options, &mut ())
         .unwrap()
         .unwrap()
 }

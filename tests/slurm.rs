@@ -187,7 +187,10 @@ fn what_would_fail_in_the_job_fails_now() {
         assert!(ran.errors()[0].contains(message), "{message}\n{ran}");
         assert!(ran.stdout.is_empty(), "{ran}");
     }
-    // Told how much memory, it need not look at the data.
+    // Told how much memory, it need not look at the data, but still at the command.
+    let bad = ["--", "fit", "--marginals", "no.h5", "-k", "1", "--out", "x.h5", "--checkpoint-every", "0"];
+    let ran = slurm(folder.path(), &["--mem", "64G"], &bad);
+    assert!(ran.status == Some(2) && ran.errors()[0].contains("--resume needs checkpoints"), "{ran}");
     let fit = ["--", "fit", "--marginals", "no.h5", "-k", "1", "--out", "x.h5"];
     let text = script(folder.path(), &["--mem", "64G"], &fit);
     assert!(directives(&text).contains(&"--mem=64G"), "{text}");

@@ -1,5 +1,7 @@
 //! A classifier: rules with weights, and the draw of one prediction from them.
 
+use std::sync::Arc;
+
 use super::madow::Inclusion;
 use super::pass::Draw;
 use super::prepared::Prepared;
@@ -22,7 +24,8 @@ pub enum Sampling {
 pub struct Mixture {
     pub k: usize,
     pub candidates: Candidates,
-    pub rules: Vec<Rule>,
+    /// Shared with whoever saves them while the search goes on.
+    pub rules: Vec<Arc<Rule>>,
     pub weights: Vec<f64>,
 }
 
@@ -31,7 +34,7 @@ pub(super) const WHOLE: u64 = 1 << 52;
 
 impl Mixture {
     pub fn single(rule: Rule, k: usize, candidates: Candidates) -> Mixture {
-        Mixture { k, candidates, rules: vec![rule], weights: vec![1.0] }
+        Mixture { k, candidates, rules: vec![Arc::new(rule)], weights: vec![1.0] }
     }
 
     /// Algorithm 1, lines 13 to 15: the new rule gets `share`, the others shrink. Rules that can no
@@ -40,7 +43,7 @@ impl Mixture {
         for weight in &mut self.weights {
             *weight *= 1.0 - share;
         }
-        self.rules.push(rule);
+        self.rules.push(Arc::new(rule));
         self.weights.push(share);
         let kept: Vec<bool> = self.weights.iter().map(|&weight| weight > 0.0).collect();
         let mut keep = kept.iter();

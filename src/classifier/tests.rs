@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 use proptest::strategy::Strategy as Generate;
@@ -219,9 +220,8 @@ proptest! {
 
 /// A mixture of three rules over six labels, and rows on which they disagree.
 fn mixed() -> (Mixture, Marginals) {
-    let rule = |slopes: [f32; 6], intercepts: [f32; 6]| Rule {
-        slopes: slopes.into(),
-        intercepts: intercepts.into(),
+    let rule = |slopes: [f32; 6], intercepts: [f32; 6]| {
+        Arc::new(Rule { slopes: slopes.into(), intercepts: intercepts.into() })
     };
     let mixture = Mixture {
         k: 2,
@@ -302,7 +302,7 @@ fn rules_are_drawn_by_their_weights() {
     let rule = |label: usize| {
         let mut intercepts = vec![0.0; weights.len()];
         intercepts[label] = 1.0;
-        Rule { slopes: vec![0.0; weights.len()], intercepts }
+        Arc::new(Rule { slopes: vec![0.0; weights.len()], intercepts })
     };
     let rules = (0..weights.len()).map(rule).collect();
     let mixture = Mixture { k: 1, candidates: Candidates::All, rules, weights: weights.to_vec() };

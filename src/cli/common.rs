@@ -6,6 +6,7 @@ use tracing_subscriber::filter::LevelFilter;
 
 use crate::classifier::{Candidates, Mixture, Rule};
 use crate::error::{Result, usage};
+use crate::job::Control;
 use crate::report::Console;
 use crate::shard::{Extra, LoadOptions, Shard, load_planned};
 use crate::store::{ClassifierFile, Overwrite};
@@ -23,33 +24,44 @@ pub(super) struct Context<'w> {
     pub console: Console,
     pub overwrite: Overwrite,
     pub threads: usize,
+    pub control: Control,
     json: Option<PathBuf>,
 }
 
 impl<'w> Context<'w> {
-    pub fn new(world: &'w World, json: Option<&str>, force: bool, threads: usize) -> Result<Self> {
+    /// `resume` says that an earlier run of the same command may have written the JSON file.
+    pub fn new(
+        world: &'w World,
+        json: Option<&str>,
+        force: bool,
+        resume: bool,
+        threads: usize,
+    ) -> Result<Self> {
         let overwrite = Overwrite::from_force(force);
-        let console = Console::new(world, json, overwrite)?;
+        let console = Console::new(world, json, Overwrite::from_force(force || resume))?;
         let json = json.filter(|&path| path != "-").map(PathBuf::from);
-        Ok(Context { world, console, overwrite, threads, json })
+        Ok(Context { world, console, overwrite, threads, control: Control::new(), json })
     }
 
     /// Refuses an output that is there, or that is an input or the JSON file, before any work is done.
     pub fn check_output(&self, path: &Path, inputs: &[&Path]) -> Result<()> {
         self.world.on_root(|| {
-            let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.into());
-            if self.json.as_ref().is_some_and(|json| whole(json) == whole(path)) {
-                return usage(format!("{}: given for --json and as an output too", path.display()));
-            }
-            let real = |path: &Path| path.canonicalize().ok();
-            if inputs.iter().any(|input| real(input).is_some_and(|input| real(path) == Some(input))) {
-                return usage(format!(
-                    "{}: is an input of this command; write to another file",
-                    path.display()
-                ));
-            }
+            self.check_apart(path, inputs)?;
             Ok(self.overwrite.check(path)?)
         })
+    }
+
+    /// Refuses an output that is an input or the JSON file. For rank 0.
+    pub fn check_apart(&self, path: &Path, inputs: &[&Path]) -> Result<()> {
+        let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.into());
+        if self.json.as_ref().is_some_and(|json| whole(json) == whole(path)) {
+            return usage(format!("{}: given for --json and as an output too", path.display()));
+        }
+        let real = |path: &Path| path.canonicalize().ok();
+        if inputs.iter().any(|input| real(input).is_some_and(|input| real(path) == Some(input))) {
+            return usage(format!("{}: is an input of this command; write to another file", path.display()));
+        }
+        Ok(())
     }
 
     /// Fails on every rank alike when the options, which all ranks have, do not fit.
@@ -74,17 +86,6 @@ pub(super) fn start_log(world: &World, verbose: u8, format: LogFormat) {
         LogFormat::Json => builder.json().try_init(),
     };
     tracing::info!(rank = world.rank(), ranks = world.size(), mpi = crate::world::library(), "started");
-}
-
-/// Lets tests see what becomes of a job when one rank alone panics or fails. Not in release builds.
-#[cfg(debug_assertions)]
-pub(super) fn fail_as_tests_ask(world: &World) -> Result<()> {
-    let asked = |name: &str| std::env::var(name).is_ok_and(|rank| rank == world.rank().to_string());
-    assert!(!asked("MACROK_TEST_PANIC"), "a test asked rank {} to panic", world.rank());
-    if asked("MACROK_TEST_FAIL") {
-        return usage(format!("a test asked rank {} to fail", world.rank()));
-    }
-    Ok(())
 }
 
 /// The constants of the propensity model of Jain et al. 2016.
@@ -146,7 +147,7 @@ pub(super) fn to_mixture(file: &ClassifierFile) -> Mixture {
         .slopes
         .chunks(labels)
         .zip(file.intercepts.chunks(labels))
-        .map(|(slopes, intercepts)| Rule { slopes: slopes.to_vec(), intercepts: intercepts.to_vec() })
+        .map(|(slopes, intercepts)| Rule { slopes: slopes.to_vec(), intercepts: intercepts.to_vec() }.into())
         .collect();
     let candidates = if file.candidates == "support" { Candidates::Support } else { Candidates::All };
     Mixture { k: file.k as usize, candidates, rules, weights: file.weights.clone() }
@@ -166,5 +167,6 @@ pub(super) fn to_file(mixture: &Mixture, metric: &str, seed: u64) -> ClassifierF
         trajectory: Vec::new(),
         positives: Vec::new(),
         rows: 0,
+        made_from: None,
     }
 }

@@ -1,5 +1,6 @@
 //! The command line: what was typed, then what was checked and is ready to use.
 
+mod again;
 mod baseline;
 mod common;
 mod doctor;
@@ -16,7 +17,8 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
-use crate::error::Result;
+use crate::error::{Result, Status};
+use crate::job::fault;
 use crate::machine::start_threads;
 use crate::world::World;
 
@@ -34,7 +36,7 @@ Example, from nothing to a table of metrics:
   macrok evaluate clf.h5 --marginals data.h5 --labels data.h5
 Run `macrok COMMAND --help` for one command, `macrok fit --metric help` for the metrics.
 
-Exit status: 0 success, 1 failure, 2 bad input or usage.")]
+Exit status: 0 success, 1 failure, 2 bad input or usage, 75 stopped early and can be resumed.")]
 struct Typed {
     #[command(subcommand)]
     command: Command,
@@ -93,15 +95,15 @@ pub fn parse(world: &World) -> std::result::Result<Ready, ExitCode> {
 /// Runs the command. Collective; an error that all ranks know is `Error::Agreed`.
 pub fn run(world: &World, Ready(typed): Ready) -> Result<()> {
     common::start_log(world, typed.verbose, typed.log_format);
-    #[cfg(debug_assertions)]
-    common::fail_as_tests_ask(world)?;
+    fault::at(world, "start")?;
     let threads = start_threads(world, typed.threads)?;
-    let context = common::Context::new(world, typed.json.as_deref(), typed.force, threads.count)?;
+    let resume = matches!(&typed.command, Command::Fit(fit) if fit.resumes());
+    let context = common::Context::new(world, typed.json.as_deref(), typed.force, resume, threads.count)?;
     // The doctor has a list of its own.
     if !matches!(typed.command, Command::Doctor(_)) {
         threads.remarks.iter().for_each(|remark| context.console.warn(remark));
     }
-    match typed.command {
+    let outcome = match typed.command {
         Command::Synth(command) => synth::run(&context, &command),
         Command::Import(command) => import::run(&context, &command),
         Command::Inspect(command) => inspect::run(&context, &command),
@@ -111,5 +113,7 @@ pub fn run(world: &World, Ready(typed): Ready) -> Result<()> {
         Command::Evaluate(command) => evaluate::run(&context, &command),
         Command::Slurm(command) => slurm::run(&context, &command),
         Command::Doctor(command) => doctor::run(&context, &command, &threads),
-    }
+    };
+    outcome
+        .map_err(|error| if error.status() == Status::Stopped { again::say_how(world, error) } else { error })
 }

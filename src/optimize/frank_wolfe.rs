@@ -1,13 +1,17 @@
-//! The one Frank-Wolfe loop. What differs (start, step rule, oracle, what is shown) is passed in.
+//! The one Frank-Wolfe loop. What differs (start, step rule, oracle) is passed in; what happens around it (progress,
+//! checkpoints, signals, time) is [`Around`] it.
 
 use std::time::Instant;
 
+use super::around::Around;
 use super::initial::Initial;
 use super::oracle::Oracle;
 use super::seconds::{Seconds, timed};
+use super::state::{State, Turn};
 use super::step::{Step, StepRule, best_step_together};
 use crate::classifier::{Candidates, Mixture, Rule, count_positives};
 use crate::error::Result;
+use crate::job::fault;
 use crate::measure::{Gradient, Metric, Objective, Population, SegmentSpace, Tensor};
 use crate::shard::Shard;
 use crate::store::Iteration;
@@ -28,7 +32,7 @@ pub struct Options {
 }
 
 /// Why the loop ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Stop {
     Step,
@@ -84,60 +88,79 @@ pub fn population(world: &World, shard: &Shard) -> Population {
 /// itself, so a smoothed direction can only help.
 const SMOOTHED: [f64; 2] = [1.0, 30.0];
 
-/// Runs Algorithm 1 on all ranks. `observe` sees every step taken (its number, the initial utility,
-/// what was done), on rank 0. Collective.
+/// Where a search begins: with a classifier, or where another one stood.
+pub enum Start {
+    New(Initial),
+    /// The state is rank 0's.
+    At(Turn, Option<Box<State>>),
+}
+
+/// Runs Algorithm 1 on all ranks. Collective.
 pub fn frank_wolfe(
     world: &World,
     shard: &Shard,
     population: &Population,
     metric: &Metric,
-    initial: Initial,
+    start: Start,
     options: &Options,
-    mut observe: impl FnMut(usize, f64, &Iteration),
+    around: &mut dyn Around,
 ) -> Result<Option<Fit>> {
     let mut oracle = Oracle::new(world, shard, population, options.k, options.candidates);
-    let mixture = initial.mixture(population, options.k, options.candidates);
-    let current = oracle.mixed(&mixture);
-    let mut search = Search::new(metric, population, options, mixture, current);
-    // 0 is the metric's own gradient, then the smoothed ones; the own one again after every step.
-    let mut direction = 0;
-    for _ in 0..options.max_iterations {
+    let (mut turn, state) = match start {
+        Start::At(turn, state) => (turn, state),
+        Start::New(initial) => {
+            let mixture = initial.mixture(population, options.k, options.candidates);
+            let current = oracle.mixed(&mixture);
+            let utility = metric.bind(options.k, options.epsilon).value(&current);
+            let state = State { seconds: oracle.seconds, ..State::new(mixture, current, utility) };
+            let state = world.is_root().then(|| Box::new(state));
+            (Turn::default(), state)
+        }
+    };
+    oracle.seconds = state.as_ref().map_or(oracle.seconds, |state| state.seconds);
+    // Only rank 0 thinks; the others wait for the rule, count their rows, wait for the outcome.
+    let mut search = state.map(|state| Search::new(metric, population, options, *state));
+    let stopped = loop {
+        if turn.iteration == options.max_iterations {
+            break Stop::Iterations;
+        }
+        around.between(turn, search.as_ref().map(|search| &search.state))?;
         let start = Instant::now();
-        // Only rank 0 thinks; the others wait for the rule, count their rows, wait for the outcome.
         let mut gradient = None;
-        world.on_root(|| {
-            gradient = Some(timed(&mut oracle.seconds.gradient, || search.gradient(direction))?);
-            Ok(())
+        world.agree(match &mut search {
+            Some(search) => timed(&mut oracle.seconds.gradient, || search.gradient(turn.direction))
+                .map(|found| gradient = Some(found)),
+            None => Ok(()),
         })?;
-        let rule = oracle.share(gradient.as_ref().map(|gradient| search.rule(gradient)));
+        let rule = gradient.as_ref().zip(search.as_ref()).map(|(gradient, search)| search.rule(gradient));
+        let rule = oracle.share(rule);
+        fault::at(world, "pass")?;
         let next = oracle.tensor(&rule);
-        let outcome = gradient.map(|gradient| {
-            if direction == 0 {
-                search.fit.gap = gradient.directional(&search.current, &next);
+        let outcome = search.as_mut().zip(gradient).map(|(search, gradient)| {
+            if turn.direction == 0 {
+                search.state.gap = gradient.directional(&search.state.current, &next);
             }
             let step = timed(&mut oracle.seconds.search, || search.step(&next));
             let taken = search.take(rule, &next, step, start);
-            if taken {
-                let trajectory = &search.fit.trajectory;
-                observe(trajectory.len(), search.fit.initial_utility, &trajectory[trajectory.len() - 1]);
-            }
             search.spare = Some(gradient);
-            search.outcome(step, taken, direction)
+            search.state.passes += 1;
+            search.state.seconds = oracle.seconds;
+            if taken {
+                around.stepped(&search.state);
+            }
+            search.outcome(step, taken, turn.direction)
         });
         oracle.reuse(next);
+        turn.iteration += 1;
         match oracle.share_outcome(outcome) {
-            Outcome::Stepped => direction = 0,
-            Outcome::Stalled(_) if direction < SMOOTHED.len() => direction += 1,
-            Outcome::Stalled(stop) | Outcome::Stopped(stop) => {
-                search.fit.stopped = stop;
-                break;
-            }
+            Outcome::Stepped => turn.direction = 0,
+            Outcome::Stalled(_) if turn.direction < SMOOTHED.len() => turn.direction += 1,
+            Outcome::Stalled(stop) | Outcome::Stopped(stop) => break stop,
         }
-    }
-    oracle.seconds.slowest(world);
-    search.fit.seconds = oracle.seconds;
-    search.fit.passes = oracle.passes;
-    Ok(world.is_root().then_some(search.fit))
+    };
+    let mut seconds = oracle.seconds;
+    seconds.slowest(world);
+    Ok(search.map(|search| search.state.finish(stopped, seconds)))
 }
 
 /// What came of one rule.
@@ -150,65 +173,35 @@ pub(super) enum Outcome {
     Stopped(Stop),
 }
 
-/// Where the search stands.
+/// The thinking of rank 0.
 struct Search<'a> {
     metric: &'a Metric,
     objective: Objective,
     population: &'a Population,
     options: &'a Options,
-    current: Tensor,
     /// Utility before the last step.
     before: f64,
-    /// Why the metric's own gradient led no further, when it did not.
-    stall: Stop,
     /// A gradient that is needed no more, whose memory the next one takes.
     spare: Option<Gradient>,
     space: SegmentSpace,
-    fit: Fit,
+    state: State,
 }
 
 impl<'a> Search<'a> {
-    fn new(
-        metric: &'a Metric,
-        population: &'a Population,
-        options: &'a Options,
-        mixture: Mixture,
-        current: Tensor,
-    ) -> Self {
+    fn new(metric: &'a Metric, population: &'a Population, options: &'a Options, state: State) -> Self {
         let objective = metric.bind(options.k, options.epsilon);
-        let utility = objective.value(&current);
-        let fit = Fit {
-            mixture,
-            utility,
-            initial_utility: utility,
-            trajectory: Vec::new(),
-            stopped: Stop::Iterations,
-            gap: f64::INFINITY,
-            passes: 0,
-            seconds: Seconds::default(),
-        };
-        Search {
-            metric,
-            objective,
-            population,
-            options,
-            current,
-            before: utility,
-            stall: Stop::Step,
-            spare: None,
-            space: SegmentSpace::default(),
-            fit,
-        }
+        let (before, space) = (state.utility, SegmentSpace::default());
+        Search { metric, objective, population, options, before, spare: None, space, state }
     }
 
     /// Algorithm 1, line 7.
     fn gradient(&mut self, direction: usize) -> Result<Gradient> {
         let spare = self.spare.take();
         Ok(match direction {
-            0 => self.objective.gradient_reusing(&self.current, spare)?,
+            0 => self.objective.gradient_reusing(&self.state.current, spare)?,
             smoothed => {
                 let epsilon = SMOOTHED[smoothed - 1] / self.population.rows as f64;
-                self.metric.bind(self.options.k, epsilon).gradient_reusing(&self.current, spare)?
+                self.metric.bind(self.options.k, epsilon).gradient_reusing(&self.state.current, spare)?
             }
         })
     }
@@ -222,12 +215,12 @@ impl<'a> Search<'a> {
     fn step(&mut self, next: &Tensor) -> Step {
         match self.options.step {
             StepRule::Search => {
-                let segment = self.objective.segment(&self.current, next, &mut self.space);
+                let segment = self.objective.segment(&self.state.current, next, &mut self.space);
                 best_step_together(|sizes| segment.values(sizes))
             }
             StepRule::Classic => {
-                let size = 2.0 / (self.fit.trajectory.len() as f64 + 2.0);
-                Step { size, value: self.objective.value_between(&self.current, next, size) }
+                let size = 2.0 / (self.state.trajectory.len() as f64 + 2.0);
+                Step { size, value: self.objective.value_between(&self.state.current, next, size) }
             }
         }
     }
@@ -237,25 +230,25 @@ impl<'a> Search<'a> {
     fn take(&mut self, rule: Rule, next: &Tensor, step: Step, start: Instant) -> bool {
         let promising = match self.options.step {
             // More than rounding: where nothing can be gained, a rule is not worth keeping.
-            StepRule::Search => step.value - self.fit.utility > 1e-13 * self.fit.utility.abs(),
-            StepRule::Classic => self.fit.gap >= self.options.min_gain,
+            StepRule::Search => step.value - self.state.utility > 1e-13 * self.state.utility.abs(),
+            StepRule::Classic => self.state.gap >= self.options.min_gain,
         };
-        self.before = self.fit.utility;
+        self.before = self.state.utility;
         if step.size < self.options.tolerance || !promising {
             return false;
         }
-        self.current.mix(next, step.size);
-        self.fit.mixture.add(rule, step.size);
-        self.fit.utility = step.value;
+        self.state.current.mix(next, step.size);
+        self.state.mixture.add(rule, step.size);
+        self.state.utility = step.value;
         let seconds = start.elapsed().as_secs_f64();
-        let done = Iteration { utility: step.value, step: step.size, gap: self.fit.gap, seconds };
-        self.fit.trajectory.push(done);
+        let done = Iteration { utility: step.value, step: step.size, gap: self.state.gap, seconds };
+        self.state.trajectory.push(done);
         true
     }
 
     /// Whether to go on after this step, and if not, why.
     fn outcome(&mut self, step: Step, taken: bool, direction: usize) -> Outcome {
-        let small_gap = self.fit.gap < self.options.min_gain;
+        let small_gap = self.state.gap < self.options.min_gain;
         let small_step = step.size < self.options.tolerance;
         if self.options.step == StepRule::Classic {
             // A fixed step may lose at first and win later: only the gap says that it has arrived.
@@ -272,14 +265,14 @@ impl<'a> Search<'a> {
         // Why it stopped is what the metric's own gradient says, not a smoothed one.
         if direction == 0 {
             // The gap is a bound for concave metrics only, so a gain that was found counts for more.
-            self.stall = match (small_gain && small_gap, small_step) {
+            self.state.stall = match (small_gain && small_gap, small_step) {
                 (true, _) => Stop::Gap,
                 (_, true) => Stop::Step,
                 _ => Stop::Gain,
             };
         }
         // Where the best rule changes nothing at all, no other one will.
-        let settled = direction == 0 && self.fit.gap == 0.0;
-        if settled { Outcome::Stopped(self.stall) } else { Outcome::Stalled(self.stall) }
+        let settled = direction == 0 && self.state.gap == 0.0;
+        if settled { Outcome::Stopped(self.state.stall) } else { Outcome::Stalled(self.state.stall) }
     }
 }

@@ -1,16 +1,33 @@
-//! Algorithm 1 of the paper: Frank-Wolfe over confusion tensors, one rule an iteration.
+//! Algorithm 1 of the paper: Frank-Wolfe over confusion tensors, one rule an iteration; and [`fit`], which runs it so that
+//! nothing is lost when it is stopped.
 
+mod around;
 mod climb;
+mod data;
+mod fit;
 mod frank_wolfe;
 mod initial;
+mod keep;
+mod keeper;
+mod observer;
 mod oracle;
+mod saved;
 mod seconds;
+mod state;
 mod step;
+mod task;
 
 #[cfg(test)]
 mod tests;
 
-pub use frank_wolfe::{Fit, Options, Stop, frank_wolfe, population};
+pub use around::Around;
+pub use data::Data;
+pub use fit::{Finished, fit};
+pub use frank_wolfe::{Fit, Options, Start, Stop, frank_wolfe, population};
 pub use initial::Initial;
+pub use keep::{Existing, Keep};
+pub use observer::Observer;
 pub use seconds::Seconds;
+pub use state::{State, Turn};
 pub use step::{Step, StepRule, best_step, best_step_together};
+pub use task::{Task, asked};

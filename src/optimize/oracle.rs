@@ -21,8 +21,6 @@ pub(super) struct Oracle<'a> {
     /// A tensor that is needed no more, whose memory the next one takes.
     spare: Option<Tensor>,
     pub seconds: Seconds,
-    /// Passes over the rows so far.
-    pub passes: usize,
 }
 
 impl<'a> Oracle<'a> {
@@ -35,12 +33,11 @@ impl<'a> Oracle<'a> {
     ) -> Self {
         let positives = population.fractions();
         let seconds = Seconds::default();
-        Oracle { world, shard, population, positives, k, candidates, spare: None, seconds, passes: 0 }
+        Oracle { world, shard, population, positives, k, candidates, spare: None, seconds }
     }
 
     /// Algorithm 1, lines 9 and 10.
     pub fn tensor(&mut self, rule: &Rule) -> Tensor {
-        self.passes += 1;
         let Oracle { k, candidates, .. } = *self;
         let mut counts = timed(&mut self.seconds.oracle, || count(self.shard, rule, k, candidates));
         timed(&mut self.seconds.reduce, || {

@@ -32,7 +32,7 @@ fn fit(metric: &str, options: Options) -> Fit {
     let population = population(&world, &shard);
     let metric = Metric::parse(metric).unwrap();
     let start = Initial::TopK;
-    frank_wolfe(&world, &shard, &population, &metric, start, &options, |_, _, _| ()).unwrap().unwrap()
+    frank_wolfe(&world, &shard, &population, &metric, Start::New(start), &options, &mut ()).unwrap().unwrap()
 }
 
 /// A search that is cut short may have stalled and gone on before; that it stalled is not why it ended.
@@ -86,8 +86,94 @@ fn starting_where_another_fit_ended_does_not_lose() {
     let metric = Metric::parse("macro-precision").unwrap();
     let first = fit("macro-precision", Options { max_iterations: 3, ..DEFAULTS });
     let start = Initial::Given(first.mixture.clone());
+    let start = Start::New(start);
     let second =
-        frank_wolfe(&world, &shard, &population, &metric, start, &DEFAULTS, |_, _, _| ()).unwrap().unwrap();
+        frank_wolfe(&world, &shard, &population, &metric, start, &DEFAULTS, &mut ()).unwrap().unwrap();
     assert!((second.initial_utility - first.utility).abs() < 1e-12);
     assert!(second.utility >= second.initial_utility);
+}
+
+/// Ends a search before an iteration, and keeps where it stood.
+struct Cut {
+    before: usize,
+    stood: Option<(Turn, State)>,
+}
+
+impl Around for Cut {
+    fn between(&mut self, turn: Turn, state: Option<&State>) -> crate::error::Result<()> {
+        if turn.iteration < self.before {
+            return Ok(());
+        }
+        self.stood = state.map(|state| (turn, state.clone()));
+        Err(crate::error::Error::Stopped("cut".into()))
+    }
+}
+
+#[test]
+fn a_search_that_goes_on_from_what_was_saved_comes_to_the_same_bits() {
+    let (world, shard) = (World::alone(), shard());
+    let population = population(&world, &shard);
+    // One that stalls on the way, and asks smoothed gradients; one that takes fixed steps.
+    for (metric, step) in
+        [("hmean(macro-precision, macro-recall)", StepRule::Search), ("macro-f1", StepRule::Classic)]
+    {
+        let options = Options { step, max_iterations: 12, min_gain: 0.0, ..DEFAULTS };
+        let metric = Metric::parse(metric).unwrap();
+        let run = |start, around: &mut dyn Around| {
+            frank_wolfe(&world, &shard, &population, &metric, start, &options, around)
+        };
+        let whole = run(Start::New(Initial::Random { seed: 3 }), &mut ()).unwrap().unwrap();
+        for before in 0..12 {
+            let mut cut = Cut { before, stood: None };
+            run(Start::New(Initial::Random { seed: 3 }), &mut cut).unwrap_err();
+            let (turn, state) = cut.stood.unwrap();
+            let snapshot = super::saved::save(turn, &state, Vec::new());
+            let lasting = snapshot.lasting.iter().map(|part| part.pieces().concat()).collect();
+            let (turn_again, state_again) =
+                super::saved::restore(lasting, &snapshot.fresh, &population, &options).unwrap();
+            assert_eq!((turn_again, &state_again), (turn, &state));
+            let start = Start::At(turn_again, Some(Box::new(state_again)));
+            let resumed = run(start, &mut ()).unwrap().unwrap();
+            assert_eq!(resumed.mixture, whole.mixture, "cut before {before}");
+            assert_eq!(resumed.utility.to_bits(), whole.utility.to_bits());
+            assert_eq!((resumed.gap.to_bits(), resumed.stopped), (whole.gap.to_bits(), whole.stopped));
+            assert_eq!((resumed.passes, resumed.trajectory.len()), (whole.passes, whole.trajectory.len()));
+        }
+    }
+}
+
+/// The facts of some rows of the data of [`shard`], after a change.
+fn facts_of(change: impl FnOnce(&mut Csr, &mut Csr)) -> String {
+    let (rows, labels) = (500, 300);
+    let shape = Shape { instances: rows, labels, features: 50, nnz: 20, average_labels: 3.0, exponent: 1.0 };
+    let made = make(&Generator::new(shape, 0), 0..rows, |_| ());
+    let matrix =
+        |part: Rows| Csr::new((rows as usize, labels as usize), part.indptr, part.indices, part.values);
+    let (mut marginals, mut truth) = (matrix(made.marginals), matrix(made.labels));
+    change(&mut marginals, &mut truth);
+    let marginals = Marginals::from(&marginals);
+    let targets = Targets::Labels(Truth::new(truth, &marginals));
+    let shard = Shard { rows: 0..rows, total_rows: rows, marginals, targets };
+    Data::new(&World::alone(), &shard).facts().to_text()
+}
+
+#[test]
+fn data_that_differ_in_one_bit_are_told_apart() {
+    let same = facts_of(|_, _| ());
+    assert_eq!(same, facts_of(|_, _| ()));
+    let other = facts_of(|marginals, _| {
+        let value = &mut marginals.data_mut()[4321];
+        *value = value.next_down();
+    });
+    assert_ne!(same, other);
+    // The same number of labels in the same places, but for two rows that change theirs.
+    let swapped = facts_of(|_, truth| {
+        let rows: Vec<Vec<u32>> = truth.outer_iterator().map(|row| row.indices().to_vec()).collect();
+        let other = (1..rows.len()).find(|&row| rows[row].len() == rows[0].len() && rows[row] != rows[0]);
+        let mut rows = rows;
+        rows.swap(0, other.unwrap());
+        let (indptr, values) = (truth.indptr().raw_storage().to_vec(), truth.data().to_vec());
+        *truth = Csr::new((500, 300), indptr, rows.concat(), values);
+    });
+    assert_ne!(same, swapped);
 }

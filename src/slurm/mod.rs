@@ -7,9 +7,7 @@
 mod quote;
 mod script;
 mod shipped;
-mod time;
 
 pub use quote::quoted;
 pub use script::{Ask, Script, Work};
 pub use shipped::shipped;
-pub use time::{TimeError, TimeLimit};

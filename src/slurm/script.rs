@@ -2,8 +2,8 @@
 
 use std::fmt::{self, Display};
 
-use super::TimeLimit;
 use super::quote::quoted;
+use crate::job::TimeLimit;
 
 const LAUNCH: &str = include_str!("parts/launch.sh");
 const FINISH: &str = include_str!("parts/finish.sh");
@@ -111,7 +111,7 @@ impl Script {
 
     fn to_keep(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.work.resumes() {
-            let before = self.ask.time.warning();
+            let before = warning(self.ask.time);
             directive(
                 f,
                 format_args!("--signal=USR1@{before}"),
@@ -126,6 +126,11 @@ impl Script {
             "a folder in this path must be there, or nothing runs",
         )
     }
+}
+
+/// How many seconds before the end a job hears of it: two minutes, or a quarter of a short job.
+fn warning(TimeLimit(time): TimeLimit) -> u64 {
+    (time.as_secs() / 4).min(120)
 }
 
 /// A line for sbatch, with a note behind it.
@@ -180,5 +185,17 @@ impl Display for Script {
             writeln!(f, "\nset -- {}", words.join(" "))?;
         }
         write!(f, "{}", self.work.part().replace("@COMMAND@", self.work.name()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_job_is_warned_when_it_has_had_time_to_do_something() {
+        for (text, seconds) in [("2:00:00", 120), ("4", 60), ("1", 15)] {
+            assert_eq!(text.parse().map(warning), Ok(seconds));
+        }
     }
 }

@@ -1,6 +1,9 @@
 //! The scripts in `slurm/`: made for nobody's command in particular, they take it from `sbatch`.
 
-use super::{Ask, Script, TimeLimit, Work};
+use std::time::Duration;
+
+use super::{Ask, Script, Work};
+use crate::job::TimeLimit;
 
 const FIT: &str = "\
 Runs `macrok fit` on several nodes. What follows the name of the script goes to it:
@@ -58,7 +61,7 @@ pub fn shipped(work: Work) -> Script {
         nodes: 2,
         tasks_per_node: 2,
         cpus_per_task: 4,
-        time: TimeLimit::HOURS_2,
+        time: TimeLimit(Duration::from_secs(2 * 3600)),
         memory: None,
         partition: None,
         account: None,

@@ -42,6 +42,8 @@ pub struct ClassifierFile {
     /// had: what propensities are estimated from. Empty when no labels were seen.
     pub positives: Vec<u64>,
     pub rows: u64,
+    /// All that decided its bits, as text; none when that was not recorded.
+    pub made_from: Option<String>,
 }
 
 impl ClassifierFile {
@@ -111,7 +113,13 @@ impl ClassifierFile {
             trajectory,
             positives,
             rows: whole("rows").unwrap_or_default(),
+            made_from: text_attribute(&file.file, "made_from"),
         })
+    }
+
+    /// Only what decided the bits of a classifier file; none when it does not say.
+    pub fn read_made_from(path: &Path) -> Result<Option<String>> {
+        Ok(text_attribute(&Hdf5File::open(path)?.file, "made_from"))
     }
 
     /// Writes the file from rank 0. Collective. Only the seconds differ between two equal runs.
@@ -130,6 +138,9 @@ impl ClassifierFile {
             output::text_attribute(file, "metric", &self.metric)?;
             output::text_attribute(file, "candidates", &self.candidates)?;
             output::text_attribute(file, "version", env!("CARGO_PKG_VERSION"))?;
+            if let Some(facts) = &self.made_from {
+                output::text_attribute(file, "made_from", facts)?;
+            }
             for (name, value) in [("k", self.k), ("seed", self.seed), ("rows", self.rows)] {
                 file.new_attr::<u64>().create(name)?.write_scalar(&value)?;
             }

@@ -4,9 +4,11 @@
 //! with contiguous, allocated datasets and closes it; then every rank writes its own rows as plain
 //! bytes at the place HDF5 gave them. The file is written beside its final name, synced and renamed.
 
+use std::ffi::OsString;
 use std::fs::File;
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use hdf5::file::FileBuilder;
 use hdf5::plist::dataset_create::AllocTime;
@@ -14,7 +16,8 @@ use hdf5::types::VarLenUnicode;
 
 use super::error::{Result, StoreError};
 use super::locks::Locks;
-use super::replace::{Overwrite, followed, publish, temporary_beside};
+use super::partial::Partial;
+use super::replace::{Overwrite, followed};
 use crate::error;
 use crate::world::World;
 
@@ -130,28 +133,26 @@ pub fn write_file(
 ) -> error::Result<()> {
     let pieces: Vec<Piece<'_>> = matrices.iter().flat_map(|matrix| matrix.pieces(world)).collect();
     let path = &followed(path);
-    let mut temporary = temporary_beside(path).into_os_string().into_encoded_bytes();
-    world.broadcast(&mut temporary);
-    let temporary = PathBuf::from(String::from_utf8_lossy(&temporary).into_owned());
-    let written = (|| {
-        let mut places = Vec::new();
-        world.on_root(|| {
-            overwrite.check(path)?;
-            places = lay_out(&temporary, matrices, &pieces, small).map_err(|error| StoreError::Hdf5 {
-                place: path.display().to_string(),
-                action: "writing".into(),
-                detail: error.to_string(),
-            })?;
-            Ok(())
+    // One name for all: whichever rank is ended first removes it.
+    let mine = world.is_root().then(|| Partial::beside(path));
+    let name = mine.as_ref().map(|partial| partial.path().as_os_str().as_encoded_bytes().to_vec());
+    let mut name = name.unwrap_or_default();
+    world.broadcast(&mut name);
+    let partial = mine.unwrap_or_else(|| Partial::known(OsString::from_vec(name).into()));
+    let mut places = Vec::new();
+    world.on_root(|| {
+        overwrite.check(path)?;
+        places = lay_out(partial.path(), matrices, &pieces, small).map_err(|error| StoreError::Hdf5 {
+            place: path.display().to_string(),
+            action: "writing".into(),
+            detail: error.to_string(),
         })?;
-        world.broadcast(&mut places);
-        world.agree(write_pieces(&temporary, &pieces, &places).map_err(Into::into))?;
-        world.on_root(|| Ok(publish(&temporary, path)?))
-    })();
-    if written.is_err() && world.is_root() {
-        let _ = std::fs::remove_file(&temporary);
-    }
-    written
+        Ok(())
+    })?;
+    world.broadcast(&mut places);
+    world.agree(write_pieces(partial.path(), &pieces, &places).map_err(Into::into))?;
+    let published = if world.is_root() { partial.publish(path) } else { partial.leave() };
+    world.agree(published.map_err(Into::into))
 }
 
 /// Creates the file and says where in it each piece's dataset begins.

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::error::{Result, StoreError};
+use super::partial::{Partial, remove_stale};
 
 /// What to do when the output is already there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,11 +43,10 @@ impl Overwrite {
         if !folder.is_dir() {
             return Err(StoreError::NoFolder { folder });
         }
+        remove_stale(path);
         // The only way to know is to try.
-        let probe = temporary_beside(path);
-        File::create(&probe)
-            .and_then(|_| std::fs::remove_file(&probe))
-            .map_err(|source| StoreError::Unwritable { folder, source })
+        let probe = Partial::beside(path);
+        File::create(probe.path()).map(|_| ()).map_err(|source| StoreError::Unwritable { folder, source })
     }
 }
 
@@ -56,16 +56,8 @@ fn is_special(path: &Path) -> bool {
 }
 
 /// Where a link leads: its target is replaced, not the link.
-pub(super) fn followed(path: &Path) -> PathBuf {
+pub fn followed(path: &Path) -> PathBuf {
     if path.is_symlink() { path.canonicalize().unwrap_or_else(|_| path.into()) } else { path.into() }
-}
-
-/// Makes a finished file appear under its name, for good.
-pub(super) fn publish(temporary: &Path, path: &Path) -> Result<()> {
-    let io = |source| StoreError::Io { file: path.into(), action: "write it", source };
-    File::open(temporary).and_then(|file| file.sync_all()).map_err(io)?;
-    std::fs::rename(temporary, path).map_err(io)?;
-    File::open(folder_of(path)).and_then(|folder| folder.sync_all()).map_err(io)
 }
 
 /// Writes a small text file whole or not at all; into a pipe or a device it just writes.
@@ -80,25 +72,19 @@ pub fn write_text(path: &Path, overwrite: Overwrite, text: &str) -> Result<()> {
     }
     overwrite.check(path)?;
     let path = &followed(path);
-    let temporary = temporary_beside(path);
-    let written = File::create(&temporary)
-        .and_then(|mut file| file.write_all(text.as_bytes()))
-        .map_err(io)
-        .and_then(|()| publish(&temporary, path));
-    if written.is_err() {
-        let _ = std::fs::remove_file(&temporary);
-    }
-    written
+    let partial = Partial::beside(path);
+    File::create(partial.path()).and_then(|mut file| file.write_all(text.as_bytes())).map_err(io)?;
+    partial.publish(path)
 }
 
-fn folder_of(path: &Path) -> PathBuf {
+pub(super) fn folder_of(path: &Path) -> PathBuf {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.into(),
         _ => ".".into(),
     }
 }
 
-pub(super) fn temporary_beside(path: &Path) -> PathBuf {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    folder_of(path).join(format!(".{name}.{}.part", std::process::id()))
+/// Lets the name of a file that was just renamed survive a power cut.
+pub fn sync_folder(path: &Path) -> std::io::Result<()> {
+    File::open(folder_of(path))?.sync_all()
 }

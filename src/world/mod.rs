@@ -14,6 +14,7 @@ use std::process::ExitCode;
 pub use node::Nodes;
 
 use crate::error::{Error, Result, Status};
+use crate::store::remove_unfinished;
 
 /// Numbers that can travel between ranks.
 #[cfg(feature = "mpi")]
@@ -168,7 +169,9 @@ impl World {
         let status = error.status();
         let agreed = matches!(error, Error::Agreed { .. });
         if !agreed || self.is_root() {
-            eprintln!("macrok: error: {error}");
+            // To stop when asked to is no error.
+            let kind = if status == Status::Stopped { "" } else { "error: " };
+            eprintln!("macrok: {kind}{error}");
         }
         if agreed {
             // A launcher may end the job as soon as one rank leaves with an error: not before the
@@ -182,6 +185,7 @@ impl World {
 
     /// Ends every rank of the job at once. Alone it returns, and the caller ends the process.
     fn abort(&self, status: Status) {
+        remove_unfinished();
         match &self.backend {
             Backend::Alone => (),
             #[cfg(feature = "mpi")]
@@ -207,6 +211,7 @@ impl World {
                 "macrok: internal error{who}{}: {what}; this is a defect of macrok, please report it",
                 place.unwrap_or_default()
             );
+            remove_unfinished();
             #[cfg(feature = "mpi")]
             if many {
                 ranks::abort(Status::Failure.code());

@@ -106,13 +106,24 @@ def test_tasks_of_an_array_requeue_themselves_alone(slurm, submit, data, restart
 
 @pytest.mark.parametrize("which", ["first", "last"])
 def test_a_job_that_loses_a_node(slurm, slow_fit, alone, fits, tmp_path, which):
+    import time; t=time.time()
     job = slow_fit()
+    print("running", time.time()-t)
     # The batch script is on the first node.
     nodes = slurm.run("scontrol", "show", "hostnames", job.facts()[0]["NodeList"]).stdout.split()
     node = slurm.nodes[nodes[0] if which == "first" else nodes[-1]]
     node.power_off()
+    print("off", time.time()-t)
+    last=None
+    while True:
+        f=job.facts()[0]; s=(f["JobState"],f["NodeList"],f["Restarts"],slurm.run("sinfo","-h","-N","-p","main","-o","%N:%T").stdout)
+        if s!=last: print(f"{time.time()-t:.1f}",s); last=s
+        if f["JobState"]=="COMPLETED": break
+        time.sleep(.1)
     job.wait("COMPLETED", 60)
     assert job.restarts() == 1
     assert_went_on(job, content(tmp_path / "clf.h5"), alone("fit", *fits.long))
     slurm.boot(node.name, node.address)
     until(lambda: node.name in slurm.idle(), slurm.state, 30)
+    print("up", time.time()-t)
+    assert 0

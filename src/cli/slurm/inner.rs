@@ -6,13 +6,14 @@ use crate::cli::{Command, Typed, evaluate, fit, predict};
 use crate::error::{Result, usage};
 use crate::shard::needs_of;
 use crate::slurm::Work;
+use crate::store::Overwrite;
 
 /// What comes after `--`.
 pub(super) enum Inner {
     /// A name alone: whatever sbatch is given.
     Any(Work),
     /// A whole command that its own command line accepts.
-    One { work: Work, command: Command, arguments: Vec<String> },
+    One { work: Work, command: Command, overwrite: Overwrite, arguments: Vec<String> },
 }
 
 impl Inner {
@@ -27,9 +28,20 @@ impl Inner {
         if words.len() == 1 {
             return Ok(Inner::Any(work));
         }
-        let typed = Typed::try_parse_from(std::iter::once("macrok").chain(words.iter().map(String::as_str)));
+        // As the job will have it: the script adds this.
+        let resume =
+            (work == Work::Fit && !words.iter().any(|word| word == "--resume")).then_some("--resume");
+        let typed = Typed::try_parse_from(
+            ["macrok"].into_iter().chain(words.iter().map(String::as_str)).chain(resume),
+        );
         match typed {
-            Ok(Typed { command, .. }) => Ok(Inner::One { work, command, arguments: words[1..].to_vec() }),
+            Ok(Typed { command, force, .. }) => {
+                let overwrite = Overwrite::from_force(force);
+                if let Command::Fit(typed) = &command {
+                    fit::loads(typed, overwrite)?;
+                }
+                Ok(Inner::One { work, command, overwrite, arguments: words[1..].to_vec() })
+            }
             Err(error) => usage(format!("after --: {}; see macrok {name} --help", first_sentence(&error))),
         }
     }
@@ -42,9 +54,9 @@ impl Inner {
 
     /// Bytes that each rank is going to need; `None` where the command does not say what it will load.
     pub fn needs(&self, ranks: usize, threads: usize) -> Result<Option<Vec<u64>>> {
-        let Inner::One { command, .. } = self else { return Ok(None) };
+        let Inner::One { command, overwrite, .. } = self else { return Ok(None) };
         let loads = match command {
-            Command::Fit(typed) => fit::loads(typed)?,
+            Command::Fit(typed) => fit::loads(typed, *overwrite)?,
             Command::Predict(typed) => predict::loads(typed)?,
             Command::Evaluate(typed) => evaluate::loads(typed)?,
             _ => return Ok(None),

@@ -9,7 +9,8 @@ use serde_json::json;
 
 use super::common::Context;
 use crate::error::{Error, Result, usage};
-use crate::slurm::{Ask, Script, TimeLimit, quoted, shipped};
+use crate::job::TimeLimit;
+use crate::slurm::{Ask, Script, quoted, shipped};
 use crate::store::write_text;
 use crate::world::library;
 

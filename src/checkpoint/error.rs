@@ -1,0 +1,49 @@
+//! Why a checkpoint cannot be used.
+
+use std::path::PathBuf;
+
+use crate::error::Status;
+
+#[derive(Debug, thiserror::Error)]
+pub enum CheckpointError {
+    #[error(
+        "{}: {newest}, and {}: {before}; nothing can be resumed, remove what is there to start from the beginning",
+        file.display(), previous.display()
+    )]
+    Damaged { file: PathBuf, newest: Damage, previous: PathBuf, before: Damage },
+    #[error(
+        "{}: was {difference}; give the same data and options, or remove it to start from the beginning",
+        file.display()
+    )]
+    Differs { file: PathBuf, difference: String },
+    #[error(
+        "{}: an earlier run left this checkpoint; pass --resume to go on from it, or --force to start from the \
+         beginning", file.display()
+    )]
+    Left { file: PathBuf },
+}
+
+impl CheckpointError {
+    pub fn status(&self) -> Status {
+        match self {
+            // A disk that cannot be read now may be there again tomorrow.
+            CheckpointError::Damaged { newest: Damage::Unreadable(_), .. } => Status::Failure,
+            _ => Status::BadInput,
+        }
+    }
+}
+
+/// What is wrong with a file that should hold a checkpoint.
+#[derive(Debug, thiserror::Error)]
+pub enum Damage {
+    #[error("no such file")]
+    Missing,
+    #[error("cannot be read: {0}")]
+    Unreadable(std::io::Error),
+    #[error("is no checkpoint of macrok, or one of another version")]
+    Foreign,
+    #[error("is damaged: it ends too early, at {bytes} bytes")]
+    Short { bytes: u64 },
+    #[error("is damaged: the checksum of {what} is wrong")]
+    Checksum { what: &'static str },
+}

@@ -1,0 +1,157 @@
+//! One snapshot in one file: the parts, then what they are, then where that begins. Whoever reads it begins at the
+//! end, so a file that was cut anywhere is seen to be cut.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::error::Damage;
+use super::{Fingerprint, Part, Snapshot};
+
+/// The line end changes when a copy takes the file for text.
+const BEGIN: &[u8; 16] = b"macrok saved 1\r\n";
+const END: &[u8; 8] = b"complete";
+/// Length and checksum of the index, and the end.
+const TRAILER: u64 = 8 + 4 + END.len() as u64;
+
+/// What is in the file.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Index {
+    pub facts: Fingerprint,
+    lasting: Vec<Place>,
+    fresh: Place,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Place {
+    bytes: u64,
+    checksum: u32,
+}
+
+/// A lasting part, and where it is in a file.
+struct Written {
+    part: Arc<dyn Part>,
+    place: Place,
+    end: u64,
+}
+
+/// What this process knows to be in a file that it wrote: parts that need not be written again.
+#[derive(Default)]
+pub(super) struct Content(Vec<Written>);
+
+impl Content {
+    /// Makes `file`, which has this content (or none at all), hold `snapshot`. What both begin with stays. Returns the
+    /// bytes written.
+    pub fn update(&mut self, file: &mut File, facts: &Fingerprint, snapshot: &Snapshot) -> io::Result<u64> {
+        let same = |(written, part): &(&Written, &Arc<dyn Part>)| Arc::ptr_eq(&written.part, part);
+        let kept = self.0.iter().zip(&snapshot.lasting).take_while(same).count();
+        self.0.truncate(kept);
+        let mut end = self.0.last().map_or(0, |written| written.end);
+        file.set_len(end)?;
+        file.seek(SeekFrom::Start(end))?;
+        let mut bytes = 0;
+        if end == 0 {
+            file.write_all(BEGIN)?;
+            end = BEGIN.len() as u64;
+            bytes = end;
+        }
+        for part in &snapshot.lasting[kept..] {
+            let place = put(file, &part.pieces())?;
+            end += place.bytes;
+            bytes += place.bytes;
+            self.0.push(Written { part: Arc::clone(part), place, end });
+        }
+        let fresh = put(file, &[&snapshot.fresh])?;
+        let lasting = self.0.iter().map(|written| written.place).collect();
+        let index = serde_json::to_vec(&Index { facts: facts.clone(), lasting, fresh })?;
+        let place = put(file, &[&index])?;
+        let mut trailer = Vec::with_capacity(TRAILER as usize);
+        trailer.extend(place.bytes.to_le_bytes());
+        trailer.extend(place.checksum.to_le_bytes());
+        trailer.extend(END);
+        file.write_all(&trailer)?;
+        Ok(bytes + fresh.bytes + place.bytes + TRAILER)
+    }
+}
+
+fn put(file: &mut File, pieces: &[&[u8]]) -> io::Result<Place> {
+    let mut checksum = crc32fast::Hasher::new();
+    let mut bytes = 0;
+    for piece in pieces {
+        checksum.update(piece);
+        file.write_all(piece)?;
+        bytes += piece.len() as u64;
+    }
+    Ok(Place { bytes, checksum: checksum.finalize() })
+}
+
+/// Reads what is in a file, not yet the parts themselves.
+pub(super) fn read_index(path: &Path) -> Result<(Index, File), Damage> {
+    let mut file = File::open(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Damage::Missing,
+        _ => Damage::Unreadable(error),
+    })?;
+    let length = file.metadata().map_err(Damage::Unreadable)?.len();
+    let short = || Damage::Short { bytes: length };
+    let begin = BEGIN.len() as u64;
+    if length < begin + TRAILER {
+        return Err(short());
+    }
+    let mut first = [0; BEGIN.len()];
+    file.read_exact(&mut first).map_err(Damage::Unreadable)?;
+    if first != *BEGIN {
+        return Err(Damage::Foreign);
+    }
+    let trailer = read_at(&mut file, length - TRAILER, TRAILER)?;
+    let (numbers, end) = trailer.split_at(12);
+    let (bytes, checksum) = numbers.split_at(8);
+    // Nothing but bytes of a known number.
+    let bytes = u64::from_le_bytes(bytes.try_into().unwrap_or_default());
+    let checksum = u32::from_le_bytes(checksum.try_into().unwrap_or_default());
+    if end != END {
+        return Err(short());
+    }
+    let wrong = Damage::Checksum { what: "its index" };
+    let Some(start) = (length - TRAILER).checked_sub(bytes).filter(|&start| start >= begin) else {
+        return Err(wrong);
+    };
+    let text = read_at(&mut file, start, bytes)?;
+    if crc32fast::hash(&text) != checksum {
+        return Err(wrong);
+    }
+    let index: Index = serde_json::from_slice(&text).map_err(|_| Damage::Foreign)?;
+    let parts = index.lasting.iter().chain([&index.fresh]);
+    if parts.fold(begin, |sum, place| sum.saturating_add(place.bytes)) != start {
+        return Err(short());
+    }
+    file.seek(SeekFrom::Start(begin)).map_err(Damage::Unreadable)?;
+    Ok((index, file))
+}
+
+/// Reads the parts of a file whose index has just been read: the lasting ones, then the fresh one.
+pub(super) fn read_parts(index: &Index, file: &mut File) -> Result<(Vec<Vec<u8>>, Vec<u8>), Damage> {
+    let mut read = |place: &Place| {
+        let part = read_some(file, place.bytes)?;
+        if crc32fast::hash(&part) != place.checksum {
+            return Err(Damage::Checksum { what: "a part" });
+        }
+        Ok(part)
+    };
+    let lasting = index.lasting.iter().map(&mut read).collect::<Result<_, _>>()?;
+    Ok((lasting, read(&index.fresh)?))
+}
+
+fn read_at(file: &mut File, start: u64, bytes: u64) -> Result<Vec<u8>, Damage> {
+    file.seek(SeekFrom::Start(start)).map_err(Damage::Unreadable)?;
+    read_some(file, bytes)
+}
+
+/// `bytes` never are more than the file has, so that damage cannot ask for all memory.
+fn read_some(file: &mut File, bytes: u64) -> Result<Vec<u8>, Damage> {
+    let mut part = vec![0; bytes as usize];
+    file.read_exact(&mut part).map_err(Damage::Unreadable)?;
+    Ok(part)
+}

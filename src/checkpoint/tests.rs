@@ -1,0 +1,227 @@
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::*;
+
+fn facts() -> Fingerprint {
+    Fingerprint::default().with("k", 3)
+}
+
+fn part(text: &str) -> Arc<dyn Part> {
+    Arc::new(text.as_bytes().to_vec())
+}
+
+fn snapshot(lasting: &[&Arc<dyn Part>], fresh: &str) -> Snapshot {
+    Snapshot { lasting: lasting.iter().map(|&part| Arc::clone(part)).collect(), fresh: fresh.into() }
+}
+
+fn folder() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("work.checkpoint");
+    (folder, file)
+}
+
+/// Parts and fresh part of the newest whole snapshot, as text, and whether it is the one before.
+fn found(file: &Path) -> (Vec<String>, String, bool) {
+    let found = load(file, &facts()).unwrap().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (found.lasting.into_iter().map(text).collect(), text(found.fresh), found.damaged.is_some())
+}
+
+fn names(folder: &tempfile::TempDir) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+/// Two snapshots, the second with one part more.
+fn saved(file: &Path) -> Checkpoint {
+    let (one, two) = (part("one"), part("two"));
+    let mut checkpoint = Checkpoint::begin(file, facts());
+    checkpoint.save(&snapshot(&[&one], "first")).unwrap();
+    checkpoint.save(&snapshot(&[&one, &two], "second")).unwrap();
+    checkpoint
+}
+
+#[test]
+fn the_newest_is_found_and_the_one_before_is_kept() {
+    let (folder, file) = folder();
+    saved(&file);
+    assert_eq!(found(&file), (vec!["one".into(), "two".into()], "second".into(), false));
+    assert_eq!(names(&folder), ["work.checkpoint", "work.checkpoint.previous"]);
+    fs::rename(file.with_extension("checkpoint.previous"), &file).unwrap();
+    assert_eq!(found(&file), (vec!["one".into()], "first".into(), false));
+}
+
+#[test]
+fn nothing_is_found_where_nothing_is() {
+    let (_folder, file) = folder();
+    assert!(load(&file, &facts()).unwrap().is_none());
+    assert!(!look(&file, &facts()).unwrap());
+}
+
+/// Parts come and go in every way that two files can have something in common.
+#[test]
+fn every_snapshot_is_what_was_saved_last_whatever_was_before() {
+    let (folder, file) = folder();
+    let parts: Vec<Arc<dyn Part>> =
+        (0..6).map(|number| part(&format!("part {number} {}", "x".repeat(number * 7)))).collect();
+    let mut checkpoint = Checkpoint::begin(&file, facts());
+    let lists: [&[usize]; 10] =
+        [&[], &[0], &[0, 1], &[0, 1, 2], &[0, 1, 2, 3], &[3], &[3, 4], &[1, 4], &[], &[0, 1, 2, 3, 4, 5]];
+    for (at, list) in lists.iter().enumerate() {
+        let fresh = format!("state {at} {}", "y".repeat(100 - at * 9));
+        let chosen: Vec<&Arc<dyn Part>> = list.iter().map(|&part| &parts[part]).collect();
+        checkpoint.save(&snapshot(&chosen, &fresh)).unwrap();
+        let wanted: Vec<String> =
+            list.iter().map(|&number| format!("part {number} {}", "x".repeat(number * 7))).collect();
+        assert_eq!(found(&file), (wanted, fresh, false), "snapshot {at}");
+    }
+    checkpoint.remove().unwrap();
+    assert!(names(&folder).is_empty());
+}
+
+#[test]
+fn parts_that_are_there_are_not_written_again() {
+    let (_folder, file) = folder();
+    let large: Arc<dyn Part> = Arc::new(vec![7u8; 1 << 20]);
+    let mut checkpoint = Checkpoint::begin(&file, facts());
+    // Once into each of the two files.
+    let bytes: Vec<u64> = (0..4).map(|_| checkpoint.save(&snapshot(&[&large], "state")).unwrap()).collect();
+    assert!(bytes[0] > 1 << 20 && bytes[1] > 1 << 20, "{bytes:?}");
+    assert!(bytes[2] < 1000 && bytes[3] < 1000, "{bytes:?}");
+}
+
+#[test]
+fn a_newest_that_is_cut_anywhere_gives_way_to_the_one_before() {
+    let (_folder, file) = folder();
+    saved(&file);
+    let whole = fs::read(&file).unwrap();
+    for length in 0..whole.len() {
+        fs::write(&file, &whole[..length]).unwrap();
+        assert_eq!(found(&file).1, "first", "cut at {length}");
+    }
+}
+
+#[test]
+fn a_newest_with_any_bit_turned_gives_way_to_the_one_before() {
+    let (_folder, file) = folder();
+    saved(&file);
+    let whole = fs::read(&file).unwrap();
+    for bit in 0..whole.len() * 8 {
+        let mut damaged = whole.clone();
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        fs::write(&file, damaged).unwrap();
+        assert_eq!(found(&file).1, "first", "bit {bit}");
+    }
+}
+
+#[test]
+fn when_both_are_damaged_that_is_said_of_both() {
+    let (_folder, file) = folder();
+    saved(&file);
+    fs::write(&file, "").unwrap();
+    fs::write(file.with_extension("checkpoint.previous"), "not a checkpoint, but long enough to be one")
+        .unwrap();
+    let error = load(&file, &facts()).err().unwrap().to_string();
+    assert!(error.contains("work.checkpoint: is damaged: it ends too early, at 0 bytes"), "{error}");
+    assert!(error.contains("work.checkpoint.previous: is no checkpoint of macrok"), "{error}");
+    assert!(error.contains("remove what is there to start from the beginning"), "{error}");
+}
+
+#[test]
+fn a_damaged_newest_does_not_take_the_place_of_the_one_before() {
+    let (_folder, file) = folder();
+    saved(&file);
+    fs::write(&file, "").unwrap();
+    let mut found_before = load(&file, &facts()).unwrap().unwrap();
+    found_before.checkpoint.save(&snapshot(&[], "third")).unwrap();
+    assert_eq!(found(&file).1, "third");
+    fs::write(&file, "").unwrap();
+    assert_eq!(found(&file).1, "first");
+}
+
+#[test]
+fn what_was_made_by_something_else_is_refused_with_the_difference() {
+    let (_folder, file) = folder();
+    saved(&file);
+    let other = Fingerprint::default().with("k", 5);
+    for error in [load(&file, &other).err().unwrap(), look(&file, &other).unwrap_err()] {
+        let text = error.to_string();
+        assert!(text.contains("work.checkpoint: was made with k = 3, but this run has k = 5"), "{text}");
+    }
+    assert!(look(&file, &facts()).unwrap());
+}
+
+#[test]
+fn one_that_begins_leaves_nothing_of_another() {
+    let (folder, file) = folder();
+    saved(&file);
+    let mut checkpoint = Checkpoint::begin(&file, facts());
+    assert_eq!(found(&file).1, "second", "not before there is something better");
+    checkpoint.save(&snapshot(&[], "anew")).unwrap();
+    assert_eq!(found(&file).1, "anew");
+    assert_eq!(names(&folder), ["work.checkpoint"]);
+}
+
+/// Two jobs that were given the same file by mistake, or a user who tidies up: what is there is always whole.
+#[test]
+fn files_that_others_have_changed_are_not_relied_on() {
+    let (_folder, file) = folder();
+    let parts = [part("one"), part("two"), part("three")];
+    let (mut mine, mut theirs) = (Checkpoint::begin(&file, facts()), Checkpoint::begin(&file, facts()));
+    for round in 0..6 {
+        mine.save(&snapshot(&[&parts[0], &parts[1]], &format!("mine {round}"))).unwrap();
+        assert_eq!(found(&file).1, format!("mine {round}"));
+        if round % 2 == 1 {
+            theirs.save(&snapshot(&[&parts[2]], &format!("theirs {round}"))).unwrap();
+            assert_eq!(found(&file).1, format!("theirs {round}"));
+        }
+        if round == 3 {
+            fs::remove_file(&file).unwrap();
+        }
+    }
+}
+
+#[test]
+fn the_writer_saves_the_last_that_was_offered() {
+    let (folder, file) = folder();
+    let writer = Writer::new(Checkpoint::begin(&file, facts())).unwrap();
+    for number in 0..50 {
+        let mut space = writer.space();
+        assert!(space.is_empty());
+        space.extend(format!("state {number}").bytes());
+        writer.offer(number, Snapshot { lasting: Vec::new(), fresh: space });
+    }
+    let report = writer.flush();
+    assert_eq!(report.newest, Some(49));
+    assert!(report.failure.is_none() && (1..=50).contains(&report.written), "{report:?}");
+    assert_eq!(found(&file).1, "state 49");
+    writer.remove().unwrap();
+    assert!(names(&folder).is_empty());
+}
+
+#[test]
+fn a_writer_that_is_dropped_has_saved_what_it_was_offered() {
+    let (_folder, file) = folder();
+    let writer = Writer::new(Checkpoint::begin(&file, facts())).unwrap();
+    writer.offer(0, snapshot(&[], "last words"));
+    drop(writer);
+    assert_eq!(found(&file).1, "last words");
+}
+
+#[test]
+fn a_writer_that_cannot_write_says_why() {
+    let (folder, file) = folder();
+    let file = file.join("no such folder");
+    let writer = Writer::new(Checkpoint::begin(&file, facts())).unwrap();
+    writer.offer(0, snapshot(&[], "state"));
+    let report = writer.flush();
+    assert_eq!(report.newest, None);
+    assert!(report.failure.unwrap().contains("No such file or directory"));
+    assert!(names(&folder).is_empty());
+}

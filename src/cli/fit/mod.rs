@@ -1,0 +1,229 @@
+//! `macrok fit`: Frank-Wolfe.
+
+mod earlier;
+mod facts;
+mod ready;
+mod shown;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::common::{Context, Loads, to_file, to_mixture};
+use crate::checkpoint::Fingerprint;
+use crate::classifier::{Candidates, Mixture};
+use crate::error::{Error, Result};
+use crate::job::{TimeLimit, fault};
+use crate::measure::{Population, catalogue_help};
+use crate::optimize::{Data, Finished, Fit, Initial, Options, StepRule, Task, asked, fit};
+use crate::report::Phases;
+use crate::shard::{Extra, Plan, Shard, load_planned};
+use crate::store::{ClassifierFile, Overwrite};
+
+use earlier::Earlier;
+use ready::Ready;
+use shown::Shown;
+
+/// Find the classifier that is best for a metric, by Frank-Wolfe (Algorithm 1 of the paper)
+///
+/// Needs estimated probabilities (--marginals) and, best of rows the estimator has not seen, true
+/// labels. Without --labels the marginals themselves stand in as expected labels.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Example:
+  macrok synth data.h5
+  macrok fit --marginals data.h5 --labels data.h5 -k 3 --metric macro-f1 --out clf.h5
+  mpirun -n 2 macrok fit --marginals data.h5 --labels data.h5 -k 3 --metric macro-f1 --out same.h5
+The two classifier files hold the same bits. A metric can be any formula:
+  macrok fit --marginals data.h5 --labels data.h5 -k 3 --out mixed.h5 \\
+    --metric '0.3*instance-precision + 0.7*macro-f1'
+With --resume one line begins a fit, and goes on with it after it was stopped, killed or out of time:
+  macrok fit --marginals data.h5 --labels data.h5 -k 3 --out long.h5 --time-limit 2:00:00 --resume
+SIGTERM, SIGINT, SIGUSR1 and SIGXCPU stop it after the iteration at hand, exit status 75; a second
+signal ends it at once.")]
+pub(super) struct Typed {
+    /// Estimated label probabilities: FILE.h5 or FILE.h5:GROUP
+    #[arg(long, value_name = "FILE[:GROUP]")]
+    marginals: Option<String>,
+    /// True labels of the same rows [default: the marginals as expected labels]
+    #[arg(long, value_name = "FILE[:GROUP]")]
+    labels: Option<String>,
+    /// How many labels to predict for every instance
+    #[arg(short, value_name = "K")]
+    k: Option<usize>,
+    /// A name or a formula; `help` lists them all
+    #[arg(long, default_value = "macro-f1")]
+    metric: String,
+    /// The classifier file to write
+    #[arg(long, value_name = "CLF.h5")]
+    out: Option<PathBuf>,
+    /// Where to start: top-k, random, prior (inverse label priors), or a classifier file
+    #[arg(long, default_value = "top-k", value_name = "top-k|random|prior|FILE")]
+    init: String,
+    /// How far to go in each iteration
+    #[arg(long, value_enum, default_value = "search")]
+    step: StepRule,
+    /// Most iterations, each one pass over the marginals
+    #[arg(long, default_value_t = 50, value_name = "N")]
+    max_iters: usize,
+    /// Stop when the best step is smaller
+    #[arg(long, default_value_t = 1e-3, value_name = "STEP")]
+    tolerance: f64,
+    /// Stop when an iteration gains less, or the gap promises less
+    #[arg(long, default_value_t = 1e-6, value_name = "GAIN")]
+    min_gain: f64,
+    /// Added to every denominator of the metric, on the scale of fractions of n
+    #[arg(long, default_value_t = 1e-9)]
+    epsilon: f64,
+    /// Sets epsilon to C / n instead: C imaginary instances in every denominator
+    #[arg(long, value_name = "C", conflicts_with = "epsilon")]
+    smoothing: Option<f64>,
+    /// Seed of --init random
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Labels a rule may choose from
+    #[arg(long, value_enum, default_value = "all")]
+    candidates: Candidates,
+    /// Move marginals outside [0, 1] to the nearer end instead of refusing them
+    #[arg(long)]
+    clamp: bool,
+    /// Go on from the checkpoint of a fit that was stopped; without one, begin
+    #[arg(long, help_heading = STOPPING)]
+    resume: bool,
+    /// Where to keep how far the fit has come [default: the --out file with .checkpoint appended]
+    #[arg(long, help_heading = STOPPING, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
+    /// Iterations from one checkpoint to the next; 0 keeps none
+    #[arg(long, help_heading = STOPPING, default_value_t = 1, value_name = "N")]
+    checkpoint_every: usize,
+    /// Stop in time to be resumed, as `sbatch --time` has it [default: what Slurm says is left]
+    #[arg(long, help_heading = STOPPING, value_name = "HH:MM:SS")]
+    time_limit: Option<TimeLimit>,
+}
+
+const STOPPING: &str = "Stopping and going on";
+
+impl Typed {
+    /// Whether an earlier run may have come to some point.
+    pub fn resumes(&self) -> bool {
+        self.resume
+    }
+}
+
+pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
+    let Context { world, console, control, .. } = context;
+    if typed.metric == "help" {
+        console.line(catalogue_help());
+        return Ok(());
+    }
+    let ready = world.agree(typed.check(context.overwrite))?;
+    let start = load_start(context, typed)?;
+    let mut earlier = Earlier::look(context, &ready, &asked(&ready.metric, &start, &ready.options))?;
+    if ready.keep.is_some() {
+        control.stop_in_order(world, typed.time_limit);
+    }
+    let mut phases = Phases::new();
+    let (shard, plan) = load(context, &ready, &start)?;
+    fault::at(world, "load")?;
+    phases.end("load");
+    if let Some(reason) = control.asked(world, Duration::ZERO) {
+        let stopped = format!("{reason}: stopped after loading, {}", earlier.standing());
+        return world.agree(Err(Error::Stopped(stopped)));
+    }
+    let data = Data::new(world, &shard);
+    let epsilon = typed.smoothing.map_or(typed.epsilon, |c| c / shard.total_rows as f64);
+    let options = Options { epsilon, ..ready.options };
+    shown::warn(context, &ready.metric.bind(options.k, epsilon), &data.population);
+    let task = Task { data: &data, metric: &ready.metric, initial: start, options };
+    let made_from = task.facts();
+    if earlier.is_complete(context, &ready, &made_from)? {
+        return Ok(());
+    }
+    let mut shown = Shown::new(console);
+    let mut finished = fit(world, task, ready.keep.as_ref(), control, &mut shown)?;
+    phases.end("fit");
+    write(context, &ready, &finished, &data.population, &made_from)?;
+    finished.remove_checkpoint(&mut shown);
+    phases.end("write");
+    phases.slowest(world);
+    if let Some(fit) = &finished.fit {
+        shown::result(context, &ready, fit, &phases);
+    }
+    console.json(world, || facts::facts(context, &ready, &shard, &finished, &phases, &plan))
+}
+
+/// What it is going to load.
+pub(super) fn loads(typed: &Typed, overwrite: Overwrite) -> Result<Loads> {
+    let ready = typed.check(overwrite)?;
+    Ok(Loads { extra: extra(&ready), options: ready.load })
+}
+
+/// What it makes of the rows.
+fn extra(ready: &Ready<'_>) -> Extra {
+    // Two copies of the tensor: one is being written while the next waits.
+    let bytes_a_label = if ready.keep.is_some() { 32 } else { 0 };
+    Extra { bytes_a_label, ..Extra::counting(ready.load.labels.is_some()) }
+}
+
+fn load(context: &Context<'_>, ready: &Ready<'_>, start: &Initial) -> Result<(Shard, Plan)> {
+    let k = ready.options.k;
+    let mut planned = None;
+    let shard = load_planned(context.world, &ready.load, extra(ready), |plan| {
+        let labels = plan.labels as usize;
+        context.check(k <= labels, || {
+            format!("-k is {k}, but {} has only {labels} labels", ready.load.marginals)
+        })?;
+        if let Initial::Given(mixture) = start {
+            let given = mixture.rules[0].labels();
+            context.check(given == labels, || {
+                format!("--init {} is for {given} labels, but the data have {labels}", ready.typed.init)
+            })?;
+        }
+        shown::describe(context, ready, plan);
+        planned = Some(plan.clone());
+        Ok(())
+    })?;
+    Ok((shard, planned.expect("what is loaded was planned")))
+}
+
+/// Rank 0 has the classifier; the others take part in writing it.
+fn write(
+    context: &Context<'_>,
+    ready: &Ready<'_>,
+    finished: &Finished,
+    population: &Population,
+    made_from: &Fingerprint,
+) -> Result<()> {
+    let file = finished.fit.as_ref().map(|fit| to_classifier_file(ready, fit, population, made_from));
+    file.unwrap_or_default().write(context.world, &ready.out, context.overwrite)
+}
+
+/// The initial classifier; a file is read by rank 0's peers too, they need its rules.
+fn load_start(context: &Context<'_>, typed: &Typed) -> Result<Initial> {
+    match typed.init.as_str() {
+        "top-k" => Ok(Initial::TopK),
+        "random" => Ok(Initial::Random { seed: typed.seed }),
+        "prior" => Ok(Initial::Prior),
+        path => {
+            let file = ClassifierFile::read(path.as_ref()).map_err(Into::into);
+            let mixture: Mixture = to_mixture(&context.world.agree(file)?);
+            Ok(Initial::Given(mixture))
+        }
+    }
+}
+
+fn to_classifier_file(
+    ready: &Ready<'_>,
+    fit: &Fit,
+    population: &Population,
+    made_from: &Fingerprint,
+) -> ClassifierFile {
+    let labelled = population.unit == 1;
+    ClassifierFile {
+        trajectory: fit.trajectory.clone(),
+        // Expected positives are no counts; propensities cannot be estimated from them.
+        positives: if labelled { population.positives.clone() } else { Vec::new() },
+        rows: population.rows,
+        made_from: Some(made_from.to_text()),
+        ..to_file(&fit.mixture, ready.metric.text(), ready.typed.seed)
+    }
+}

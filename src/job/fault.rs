@@ -1,0 +1,101 @@
+//! Faults that tests ask for, to see what becomes of the others. In release builds there are none.
+
+use crate::error::Result;
+use crate::world::World;
+
+/// Does here what `MACROK_TEST_FAULT` says, if anything: a list of `KIND@PLACE:RANK` or `KIND@PLACE#N:RANK`, where `N` is how
+/// often that rank comes to that place, from 1, and any number of times without it. Kinds are `panic`, `fail` (an error
+/// that only this rank knows of), `kill` (as by the system), `memory` (none is left), `hang`, and `sleep=MS`.
+#[cfg(debug_assertions)]
+pub fn at(world: &World, place: &str) -> Result<()> {
+    at_rank(world.rank(), place)
+}
+
+#[cfg(not(debug_assertions))]
+#[inline]
+pub fn at(_: &World, _: &str) -> Result<()> {
+    Ok(())
+}
+
+/// The same where there is no world; only rank 0 writes checkpoints.
+#[cfg(debug_assertions)]
+pub fn at_rank(rank: usize, place: &str) -> Result<()> {
+    asked::faults().iter().try_for_each(|fault| fault.at(rank, place))
+}
+
+#[cfg(not(debug_assertions))]
+#[inline]
+pub fn at_rank(_: usize, _: &str) -> Result<()> {
+    Ok(())
+}
+
+#[cfg(debug_assertions)]
+mod asked {
+    use std::sync::OnceLock;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    use signal_hook::consts::SIGKILL;
+
+    use crate::error::{Result, usage};
+
+    pub(super) struct Fault {
+        kind: String,
+        place: String,
+        number: Option<usize>,
+        rank: usize,
+        came: AtomicUsize,
+    }
+
+    pub(super) fn faults() -> &'static [Fault] {
+        static ASKED: OnceLock<Vec<Fault>> = OnceLock::new();
+        ASKED.get_or_init(|| {
+            let text = std::env::var("MACROK_TEST_FAULT").unwrap_or_default();
+            let faults = text.split(',').filter(|fault| !fault.is_empty());
+            faults.map(|fault| parse(fault).unwrap_or_else(|| panic!("MACROK_TEST_FAULT: {fault}"))).collect()
+        })
+    }
+
+    fn parse(text: &str) -> Option<Fault> {
+        let (kind, rest) = text.split_once('@')?;
+        let (place, rank) = rest.split_once(':')?;
+        let (place, number) = match place.split_once('#') {
+            Some((place, number)) => (place, Some(number.parse().ok()?)),
+            None => (place, None),
+        };
+        let (kind, place) = (kind.to_owned(), place.to_owned());
+        Some(Fault { kind, place, number, rank: rank.parse().ok()?, came: AtomicUsize::new(0) })
+    }
+
+    impl Fault {
+        pub fn at(&self, rank: usize, place: &str) -> Result<()> {
+            if self.rank != rank || self.place != place {
+                return Ok(());
+            }
+            let came = self.came.fetch_add(1, Ordering::Relaxed) + 1;
+            if self.number.is_some_and(|number| number != came) {
+                return Ok(());
+            }
+            match self.kind.as_str() {
+                "panic" => panic!("a test asked rank {rank} to panic at {place}"),
+                "fail" => usage(format!("a test asked rank {rank} to fail at {place}")),
+                "kill" => {
+                    let _ = signal_hook::low_level::raise(SIGKILL);
+                    Ok(())
+                }
+                "memory" => {
+                    std::hint::black_box(Vec::<u8>::with_capacity(isize::MAX as usize / 2));
+                    Ok(())
+                }
+                "hang" => loop {
+                    std::thread::sleep(Duration::from_secs(60));
+                },
+                kind => {
+                    let milliseconds = kind.strip_prefix("sleep=").and_then(|text| text.parse().ok());
+                    std::thread::sleep(Duration::from_millis(milliseconds.expect("a fault that is known")));
+                    Ok(())
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Signals that ask a run to end.
+//!
+//! A run that can go on later takes the first one as a wish, and stops in order at its next safe place; the second ends
+//! it at once. Any other run is ended by the first. Either way no half-written file is left.
+
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::time::{Duration, Instant};
+
+use signal_hook::consts::{SIGABRT, SIGINT, SIGTERM, SIGUSR1, SIGXCPU};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
+
+use super::Reason;
+use crate::store::remove_unfinished;
+use crate::world::World;
+
+/// What a scheduler, a user or the system sends to have a run end.
+const ENDING: [i32; 4] = [SIGTERM, SIGINT, SIGUSR1, SIGXCPU];
+
+/// Whether the run can stop in order.
+static IN_ORDER: AtomicBool = AtomicBool::new(false);
+/// The first signal; 0 while there was none.
+static FIRST: AtomicI32 = AtomicI32::new(0);
+
+/// Signals so close together are one: a terminal and a launcher, or two parts of a scheduler, send the same wish.
+const TOGETHER: Duration = Duration::from_millis(200);
+
+/// From now on signals are heard, by a thread of their own. Without it (in tests, say) they do what they always do.
+pub fn listen(world: &World) {
+    // The memory ran out, or something is badly broken. It was said why; other ranks and scripts shall see a failure
+    // like any other.
+    let always = std::sync::Arc::new(AtomicBool::new(true));
+    let _ = signal_hook::flag::register_conditional_shutdown(SIGABRT, 1, always);
+    let ignored = ignored();
+    let heard = ENDING.into_iter().filter(|signal| ignored & 1 << (signal - 1) == 0);
+    let Ok(mut signals) = Signals::new(heard) else {
+        tracing::warn!("the system lets macrok handle no signals; they end it at once");
+        return;
+    };
+    let speaks = world.is_root();
+    let work = move || {
+        let mut first: Option<Instant> = None;
+        for signal in signals.forever() {
+            match first {
+                None if IN_ORDER.load(Ordering::SeqCst) => {
+                    first = Some(Instant::now());
+                    FIRST.store(signal, Ordering::SeqCst);
+                    if speaks {
+                        eprintln!(
+                            "macrok: {}: stopping as soon as nothing is lost by it; a second signal ends it at once",
+                            Reason::Signal(signal)
+                        );
+                    }
+                }
+                Some(first) if first.elapsed() < TOGETHER => (),
+                // The system repeats this one every second.
+                Some(_) if signal == SIGXCPU => (),
+                _ => {
+                    remove_unfinished();
+                    // Comes back only if the system refuses, and then the next signal tries again.
+                    let _ = emulate_default_handler(signal);
+                }
+            }
+        }
+    };
+    if std::thread::Builder::new().name("signals".into()).spawn(work).is_err() {
+        tracing::warn!("no thread for signals: they are not heard");
+    }
+}
+
+/// From now on the first signal is a wish to stop in order.
+pub(super) fn stop_in_order() {
+    IN_ORDER.store(true, Ordering::SeqCst);
+}
+
+/// The wish, once there was one.
+pub(super) fn wish() -> Option<Reason> {
+    match FIRST.load(Ordering::SeqCst) {
+        0 => None,
+        signal => Some(Reason::Signal(signal)),
+    }
+}
+
+/// Signals that whoever started this process wants it not to hear (`nohup`, or `&` in a script), as a set of bits.
+fn ignored() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+}

@@ -1,0 +1,73 @@
+//! Where a fit keeps how far it has come, and what it does with what is there already.
+
+use std::path::PathBuf;
+
+use super::frank_wolfe::Options;
+use super::saved::restore;
+use super::state::{State, Turn};
+use crate::checkpoint::{Checkpoint, CheckpointError, Fingerprint, is_there, load, look};
+use crate::error::Result;
+use crate::measure::Population;
+use crate::store::Overwrite;
+
+#[derive(Clone, Debug)]
+pub struct Keep {
+    pub file: PathBuf,
+    /// Iterations from one checkpoint to the next, at least 1.
+    pub every: usize,
+    pub existing: Existing,
+}
+
+/// What becomes of a checkpoint that an earlier run left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Existing {
+    /// It is an error: it may hold hours of work.
+    Refuse,
+    Replace,
+    /// The fit goes on from there; when there is none, it begins.
+    Resume,
+}
+
+/// What was found there.
+pub(super) struct Opened {
+    pub checkpoint: Checkpoint,
+    pub resumed: Option<(Turn, State)>,
+    pub note: Option<String>,
+}
+
+impl Keep {
+    /// Fails now rather than after hours of loading, as far as can be known from what is asked. Says whether there is
+    /// something to go on from. For rank 0.
+    pub fn check(&self, asked: &Fingerprint) -> Result<bool> {
+        if self.existing == Existing::Refuse && is_there(&self.file) {
+            return Err(CheckpointError::Left { file: self.file.clone() }.into());
+        }
+        Overwrite::Replace.check(&self.file)?;
+        Ok(self.existing == Existing::Resume && look(&self.file, asked)?)
+    }
+
+    /// For rank 0.
+    pub(super) fn open(
+        &self,
+        facts: Fingerprint,
+        population: &Population,
+        options: &Options,
+    ) -> Result<Opened> {
+        let found = match self.existing {
+            Existing::Resume => load(&self.file, &facts)?,
+            Existing::Refuse | Existing::Replace => None,
+        };
+        let Some(found) = found else {
+            let checkpoint = Checkpoint::begin(&self.file, facts);
+            return Ok(Opened { checkpoint, resumed: None, note: None });
+        };
+        let Some((turn, state)) = restore(found.lasting, &found.fresh, population, options) else {
+            let difference = "made by another program of the same version".into();
+            return Err(CheckpointError::Differs { file: self.file.clone(), difference }.into());
+        };
+        let note = found
+            .damaged
+            .map(|damage| format!("{}: {damage}; going on from the one before", self.file.display()));
+        Ok(Opened { checkpoint: found.checkpoint, resumed: Some((turn, state)), note })
+    }
+}

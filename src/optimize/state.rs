@@ -1,0 +1,57 @@
+//! Where a search stands between two iterations.
+
+use super::frank_wolfe::{Fit, Stop};
+use super::seconds::Seconds;
+use crate::classifier::Mixture;
+use crate::measure::Tensor;
+use crate::store::Iteration;
+
+/// What every rank knows of the search.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Turn {
+    /// Iterations done: rules looked at, taken or not.
+    pub iteration: usize,
+    /// 0 is the metric's own gradient, then the smoothed ones; the own one again after every step.
+    pub direction: usize,
+}
+
+/// What rank 0 knows of it: with the data and the options, all that is needed to go on to the same bits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct State {
+    pub mixture: Mixture,
+    /// The confusion tensor of that mixture, as the steps have made it.
+    pub current: Tensor,
+    pub initial_utility: f64,
+    pub utility: f64,
+    /// Gap of the last rule of the metric's own gradient.
+    pub gap: f64,
+    /// Why the metric's own gradient led no further, when it did not.
+    pub stall: Stop,
+    /// Steps taken.
+    pub trajectory: Vec<Iteration>,
+    /// Passes over the rows.
+    pub passes: usize,
+    pub seconds: Seconds,
+}
+
+impl State {
+    /// Before the first iteration.
+    pub(super) fn new(mixture: Mixture, current: Tensor, utility: f64) -> State {
+        State {
+            passes: mixture.rules.len(),
+            mixture,
+            current,
+            initial_utility: utility,
+            utility,
+            gap: f64::INFINITY,
+            stall: Stop::Step,
+            trajectory: Vec::new(),
+            seconds: Seconds::default(),
+        }
+    }
+
+    pub(super) fn finish(self, stopped: Stop, seconds: Seconds) -> Fit {
+        let State { mixture, initial_utility, utility, gap, trajectory, passes, .. } = self;
+        Fit { mixture, utility, initial_utility, trajectory, stopped, gap, passes, seconds }
+    }
+}

@@ -1,0 +1,162 @@
+//! Files that are being written: under another name, beside their place, and gone when nobody finishes them.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::error::{Result, StoreError};
+use super::replace::{folder_of, sync_folder};
+use crate::machine::host_name;
+
+/// All that this process has begun and not finished.
+static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes what this process has begun to write: for its last moments, when a signal, a panic or another rank ends it.
+pub fn remove_unfinished() {
+    for path in std::mem::take(&mut *unfinished()) {
+        let _ = std::fs::remove_file(path);
+    }
+}
+
+/// The name of a file while it is written. Dropped, it takes the file with it.
+pub(super) struct Partial {
+    path: PathBuf,
+}
+
+impl Partial {
+    /// The name tells which process writes there, and no two are the same.
+    pub fn beside(path: &Path) -> Partial {
+        static MADE: AtomicUsize = AtomicUsize::new(0);
+        let (process, number) = (std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
+        Partial::known(folder_of(path).join(format!("{}{process}-{number}{END}", start(path))))
+    }
+
+    /// One that another rank has named.
+    pub fn known(path: PathBuf) -> Partial {
+        unfinished().insert(path.clone());
+        Partial { path }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Makes the finished file appear under its name, for good.
+    pub fn publish(self, path: &Path) -> Result<()> {
+        let io = |source| StoreError::Io { file: path.into(), action: "write it", source };
+        File::open(&self.path).and_then(|file| file.sync_all()).map_err(io)?;
+        std::fs::rename(&self.path, path).map_err(io)?;
+        sync_folder(path).map_err(io)
+    }
+
+    /// Another rank finishes it.
+    pub fn leave(self) -> Result<()> {
+        unfinished().remove(&self.path);
+        Ok(())
+    }
+}
+
+impl Drop for Partial {
+    fn drop(&mut self) {
+        if unfinished().remove(&self.path) {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+const END: &str = ".part";
+
+/// The name of this host, as a part of the name of a file.
+fn host() -> String {
+    host_name(Path::new("/")).chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
+}
+
+/// What the partial files of `path` begin with on this host; the number of a process and of the file follow.
+fn start(path: &Path) -> String {
+    format!(".{}.{}-", path.file_name().unwrap_or_default().to_string_lossy(), host())
+}
+
+/// Removes what processes of this host that are no more have left beside `path`. Those of other hosts stay: whether
+/// they still run cannot be told from here.
+pub(super) fn remove_stale(path: &Path) {
+    let start = start(path);
+    for entry in std::fs::read_dir(folder_of(path)).into_iter().flatten().flatten() {
+        if writer(&entry.file_name(), &start).is_some_and(|process| !is_running(process)) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// The process that writes, or wrote, a partial file whose name begins with `start`.
+fn writer(name: &OsStr, start: &str) -> Option<u32> {
+    let (process, number) = name.to_str()?.strip_prefix(start)?.strip_suffix(END)?.split_once('-')?;
+    number.parse::<usize>().ok()?;
+    process.parse().ok()
+}
+
+/// Where the system does not say, it might.
+fn is_running(process: u32) -> bool {
+    let processes = Path::new("/proc");
+    !processes.join("self").exists() || processes.join(process.to_string()).exists()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(folder).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
+    }
+
+    #[test]
+    fn one_that_is_not_finished_goes_away() {
+        let folder = tempfile::tempdir().unwrap();
+        let partial = Partial::beside(&folder.path().join("a.h5"));
+        std::fs::write(partial.path(), "half").unwrap();
+        drop(partial);
+        assert!(names(folder.path()).is_empty());
+    }
+
+    #[test]
+    fn one_that_is_finished_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.h5");
+        let partial = Partial::beside(&path);
+        std::fs::write(partial.path(), "whole").unwrap();
+        partial.publish(&path).unwrap();
+        assert_eq!(names(folder.path()), ["a.h5"]);
+    }
+
+    #[test]
+    fn what_dead_processes_left_is_removed_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.h5");
+        // Process numbers end far below this one.
+        let dead = u32::MAX;
+        let alive = std::process::id();
+        let stale = format!("{}{dead}-0{END}", start(&path));
+        let kept = [
+            format!("{}{alive}-0{END}", start(&path)),
+            format!(".a.h5.elsewhere-{dead}-0{END}"),
+            format!(".b.h5.{}-{dead}-0{END}", host()),
+            "a.h5".to_owned(),
+        ];
+        for name in kept.iter().chain([&stale]) {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        remove_stale(&path);
+        let mut left = names(folder.path());
+        left.sort();
+        let mut kept = kept.to_vec();
+        kept.sort();
+        assert_eq!(left, kept);
+    }
+}
