@@ -50,10 +50,11 @@ ReturnToService=2
 KillWait=3
 MinJobAge=600
 SlurmctldTimeout=30
-SlurmdTimeout=6
+SlurmdTimeout=5
 InactiveLimit=0
-MessageTimeout=10
-TCPTimeout=2
+TreeWidth=50
+MessageTimeout=4
+TCPTimeout=1
 """
 
 
