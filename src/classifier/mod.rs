@@ -10,13 +10,15 @@ mod pass;
 mod prepared;
 mod rule;
 mod select;
+mod stored;
 mod threshold;
+mod unstored;
 
 pub use baseline::{Constants, Strategy, baseline, propensities};
 pub use kernel::Kernel;
 pub use madow::Inclusion;
 pub use mixture::{Mixture, Sampling};
-pub use pass::{Draw, add_counts, count, count_positives, fold_draws, predict};
+pub use pass::{Draw, Pass, add_counts, count, count_positives, fold_draws, predict};
 pub use prepared::Prepared;
 pub use rule::{Candidates, Rule};
 pub use select::{Pick, Selector};

@@ -1,7 +1,7 @@
 //! How much memory a rank's share of the rows takes: known before loading, also for ranks that are not there yet.
 
+use super::columns::Columns;
 use super::load::{Extra, LoadOptions, same_shape};
-use super::marginals::Columns;
 use crate::store::{Hdf5File, MatrixFile, RowStarts, StoreError};
 
 /// What one rank is going to hold.

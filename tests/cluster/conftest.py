@@ -17,6 +17,8 @@ from slurm import Slurm  # noqa: E402
 from hosts import Hosts  # noqa: E402
 
 LAB = Path("/run/cluster")
+# Before anything was made.
+MOUNTED = Path("/proc/self/mountinfo").read_text(encoding="utf-8")
 
 # Ranks share too few cores here, and there is no network but ours. See the Makefile for the first three.
 os.environ.update(

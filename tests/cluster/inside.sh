@@ -12,7 +12,8 @@ case ":$PWD:${MACROK_BIN:-}" in
 *:/tmp/*) ;;
 *) mount -t tmpfs -o mode=1777 tmpfs /tmp ;;
 esac
-mkdir -p /run/sshd /run/cluster
+mkdir -p /run/sshd /run/cluster/tmp
+export TMPDIR=/run/cluster/tmp
 
 hostname control
 {

@@ -2,8 +2,6 @@
 
 import time
 
-import pytest
-
 from files import content
 from process import run, until
 
@@ -23,24 +21,17 @@ def test_mpirun_over_ssh(hosts, binary, alone, fits, tmp_path):
     assert content(tmp_path / "clf.h5") == alone("fit", *fits.long)
 
 
-@pytest.mark.parametrize(
-    ("who", "env", "options", "message"),
-    [
-        ("mpirun", KEEPALIVE, [], "ORTE has lost communication with a remote daemon"),
-        ("macrok", {}, ["--stall-timeout", "4"], "--stall-timeout"),
-    ],
-)
-def test_a_cable_that_is_pulled_for_good(hosts, binary, alone, fits, tmp_path, who, env, options, message):
+def test_a_cable_that_is_pulled_for_good(hosts, binary, alone, fits, tmp_path):
     log, out = tmp_path / "log", tmp_path / "clf.h5"
-    slow = {"MACROK_TEST_FAULT": "sleep=300@pass:0"}
-    fit = hosts.mpirun(binary, "fit", *fits.long, "--out", out, *options, log=log, seconds=50, env={**env, **slow})
+    env = {**KEEPALIVE, "MACROK_TEST_FAULT": "sleep=300@pass:0"}
+    fit = hosts.mpirun(binary, "fit", *fits.long, "--out", out, log=log, seconds=50, env=env)
     until(lambda: "\n        3  " in log.read_text(), lambda: log.read_text())
     hosts.nodes["w2"].unplug()
     start = time.monotonic()
     status = fit.wait(60)
     took = time.monotonic() - start
-    assert status not in (0, 124, 137), f"{who}: status {status} after {took:.0f} s\n{log.read_text()}"
-    assert took < 20 and message in log.read_text(), f"after {took:.0f} s\n{log.read_text()}"
+    assert status not in (0, 124, 137), f"status {status} after {took:.0f} s\n{log.read_text()}"
+    assert took < 20 and "ORTE has lost communication" in log.read_text(), f"after {took:.0f} s\n{log.read_text()}"
     # On the host that is cut off nobody can be told; its ranks find out themselves.
     left = ["pgrep", "-x", "macrok"]
     until(lambda: run(*left, status=None).returncode == 1, "all ranks to end", 20)

@@ -7,18 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from conftest import HERE, LAB
+from conftest import HERE, MOUNTED
 from process import until
-
-START = """
-import sys; sys.path.insert(0, {here!r})
-from lab import cluster
-with cluster(): print("up", flush=True); sys.stdin.read()
-"""
 
 
 def processes():
-    """Those of this run, by number and name, without us and what started us."""
+    """Those of this run, by number and name, without us and what started us. It sees no others."""
     found = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -36,22 +30,29 @@ def links():
     return sorted(path.name for path in Path("/sys/class/net").iterdir())
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
-def test_a_second_cluster_that_is_killed_leaves_nothing(slurm, how):
-    before, links_before = processes(), links()
+def mounts():
+    return Path("/proc/self/mountinfo").read_text()
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM], ids=lambda how: how.name)
+def test_a_second_cluster_at_once_that_is_killed_leaves_nothing(slurm, how):
+    before, before_links = processes(), links()
+    command = ["python3", HERE / "lab.py", "sh", "-c", "sinfo -h -N; echo up; exec sleep 1000"]
     second = subprocess.Popen(
-        ["sh", HERE / "run.sh", "python3", HERE / "lab.py", "sh", "-c", "sinfo -h -N; echo up; exec sleep 1000"],
-        stdout=subprocess.PIPE,
+        ["sh", HERE / "run.sh", *command],
         stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
         text=True,
         start_new_session=True,
     )
-    assert any(line.strip() == "up" for line in second.stdout)
+    with second.stdout:
+        assert any(line == "up\n" for line in second.stdout)
     assert len(processes()) > len(before) + 10
     os.killpg(second.pid, how)
     second.wait(15)
     until(lambda: not set(processes()) - set(before), lambda: f"left behind: {processes()}, {before}", 15)
-    assert links() == links_before
+    assert links() == before_links and mounts() == MOUNTED
     assert len(slurm.idle()) == 4
 
 
@@ -59,4 +60,6 @@ def test_nothing_is_left_behind(slurm, hosts):
     slurm.down()
     hosts.down()
     assert processes() == {}
-    assert links() == ["cluster", "lo"]
+    assert links() == ["cluster", "lo"] and mounts() == MOUNTED
+    # All that is written goes into one folder. /tmp is ours unless the project is below it.
+    assert not os.path.ismount("/tmp") or not os.listdir("/tmp")

@@ -27,13 +27,6 @@ def test_a_rank_with_bad_data_ends_the_job_with_one_message(submit, data, tmp_pa
     assert not (tmp_path / "clf.h5").exists()
 
 
-def test_ranks_that_do_not_find_each_other_are_refused(submit, fits, tmp_path):
-    job = submit(SCRIPTS / "fit.sbatch", *fits.short, "--out", "clf.h5", env={"MACROK_MPI": "none"}).wait("FAILED")
-    assert job.exit_status() == 2, job.log()
-    assert any("SLURM_NTASKS" in error and "--mpi" in error for error in errors(job.log())), job.log()
-    assert not (tmp_path / "clf.h5").exists()
-
-
 @pytest.mark.skipif(not BINDS, reason="Slurm can bind ranks only where it has all CPUs, here two")
 def test_each_rank_is_bound_to_its_own_cores(submit, binary, fits, tmp_path):
     wrapper = tmp_path / "macrok"
