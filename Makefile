@@ -40,7 +40,9 @@ build: ## build the program, target/release/macrok
 	$(CARGO) build --release --locked
 
 demo: deps build ## fit and compare on synthetic data in ./demo; ends with a table
-	@sh tests/demo.sh $(MACROK) demo
+	@rm -rf demo
+	@launch=; if command -v mpirun >/dev/null 2>&1; then launch="mpirun -n 2"; fi; \
+	set -x; $$launch $(MACROK) run jobs/demo.toml --out demo
 
 lint: ## rustfmt and clippy, with and without MPI
 	$(call step,rustfmt)

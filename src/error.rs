@@ -1,6 +1,7 @@
 //! What can go wrong, and the exit status it leads to.
 
 use crate::checkpoint::CheckpointError;
+use crate::experiment::ExperimentError;
 use crate::import::ImportError;
 use crate::measure::{FormulaError, MeasureError};
 use crate::memory::Refusal;
@@ -45,6 +46,8 @@ pub enum Error {
     /// The data do not fit into the memory of a node.
     #[error(transparent)]
     Memory(#[from] Refusal),
+    #[error(transparent)]
+    Experiment(#[from] ExperimentError),
     /// Options that do not fit together or do not fit the data.
     #[error("{0}")]
     Usage(String),
@@ -60,6 +63,9 @@ pub enum Error {
     /// Asked to stop, and what was done is lost.
     #[error("{0}")]
     Unsaved(String),
+    /// Bad usage that another process of the job tells about.
+    #[error("told by another process")]
+    Silent,
     /// What `World::agree` gives to every rank when at least one of them failed.
     #[error("{message}")]
     Agreed { message: String, status: Status },
@@ -72,10 +78,11 @@ impl Error {
             // A formula that has no value where it is needed is the user's too.
             Error::Import(_) | Error::Formula(_) | Error::Measure(_) | Error::Usage(_) => Status::BadInput,
             // Another job must be asked for: the same one will not fit the next time either.
-            Error::Memory(_) => Status::BadInput,
+            Error::Memory(_) | Error::Silent => Status::BadInput,
             Error::Checkpoint(error) => error.status(),
             Error::Stopped(_) => Status::Stopped,
             Error::Output { .. } | Error::Unsaved(_) => Status::Failure,
+            Error::Experiment(error) => error.status(),
             Error::Agreed { status, .. } => *status,
         }
     }

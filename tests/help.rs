@@ -89,7 +89,7 @@ fn the_examples_of_every_command_run() {
 #[test]
 fn the_commands_are_listed() {
     let commands = commands();
-    for known in ["synth", "import", "inspect", "fit", "baseline", "predict", "evaluate"] {
+    for known in ["synth", "import", "inspect", "fit", "baseline", "predict", "evaluate", "run"] {
         assert!(commands.iter().any(|command| command == known), "{known} is not among {commands:?}");
     }
 }

@@ -5,17 +5,17 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::prepared::Prepared;
-use super::select::{Chosen, Selector, UNSTORED};
+use super::select::{Chosen, ChosenEntry, Fill, Selector};
 use crate::measure::Counts;
 use crate::memory::Zeroed;
-use crate::shard::{FixedPoint, Marginals, Shard, Targets, Truth};
+use crate::shard::{Marginals, Shard, Targets, Truth};
 
 /// Counts by column. Nothing else is near them in memory, so that threads do not slow each other down.
-pub(super) struct Counter<'s> {
-    shard: &'s Shard,
+pub(super) struct Counter {
     selector: Selector,
-    chosen: Vec<Chosen>,
+    chosen: Chosen,
     tallies: Tallies,
+    fills: Fills,
     /// Sums of marginals, where those stand in for labels.
     expected: Zeroed<u64>,
 }
@@ -23,14 +23,14 @@ pub(super) struct Counter<'s> {
 /// Rows whose labels are chosen before any is counted: many look-ups are then under way at once.
 const BATCH: usize = 32;
 
-impl<'s> Counter<'s> {
-    pub fn new(shard: &'s Shard) -> Counter<'s> {
+impl Counter {
+    pub fn new(shard: &Shard) -> Counter {
         let labels = shard.labels();
         Counter {
-            shard,
             selector: Selector::default(),
-            chosen: Vec::new(),
+            chosen: Chosen::default(),
             tallies: Tallies::new(labels),
+            fills: Fills::default(),
             expected: match &shard.targets {
                 Targets::Labels(_) => Zeroed::new(0),
                 Targets::Expected(_) => Zeroed::new(labels),
@@ -38,51 +38,93 @@ impl<'s> Counter<'s> {
         }
     }
 
-    pub fn add(&mut self, rule: &Prepared<'_>, rows: Range<usize>) {
-        let marginals = &self.shard.marginals;
+    pub fn add(&mut self, shard: &Shard, rule: &Prepared<'_>, rows: Range<usize>) {
+        let marginals = &shard.marginals;
         for first in rows.clone().step_by(BATCH) {
             let batch = first..(first + BATCH).min(rows.end);
-            if let Targets::Labels(truth) = &self.shard.targets {
+            if let Targets::Labels(truth) = &shard.targets {
                 truth.hits().read_ahead(marginals.start(batch.start)..marginals.start(batch.end));
             }
             self.chosen.clear();
-            self.selector.choose(rule, marginals, batch.clone(), &mut self.chosen);
-            let k = self.chosen.len() / batch.len();
-            for (local, chosen) in batch.zip(self.chosen.chunks_exact(k)) {
-                match &self.shard.targets {
-                    Targets::Labels(truth) => {
-                        for chosen in chosen {
-                            self.tallies.add(chosen.column, hit(marginals, truth, local, chosen));
-                        }
+            self.selector.choose(rule, marginals, batch, &mut self.chosen);
+            match &shard.targets {
+                Targets::Labels(truth) => {
+                    for &ChosenEntry { column, entry } in &self.chosen.entries {
+                        self.tallies.add(column, truth.hits().get(entry));
                     }
-                    Targets::Expected(fixed) => {
-                        for chosen in chosen {
-                            self.tallies.add(chosen.column, 0);
-                            self.expected[chosen.column as usize] += expect(marginals, *fixed, local, chosen);
-                        }
+                    self.fills.add(rule, &self.chosen);
+                    for fill in &self.chosen.fills {
+                        self.fills.add_hits(rule, marginals, truth, fill, &self.chosen.places);
                     }
+                }
+                Targets::Expected(fixed) => {
+                    for &ChosenEntry { column, entry } in &self.chosen.entries {
+                        self.tallies.add(column, 0);
+                        self.expected[column as usize] += fixed.encode_single(marginals.values()[entry]);
+                    }
+                    // What is not stored has probability 0 and adds nothing to what is expected.
+                    self.fills.add(rule, &self.chosen);
                 }
             }
         }
     }
 }
 
-/// 1 if the row has the label, otherwise 0.
-#[inline]
-fn hit(marginals: &Marginals, truth: &Truth, local: usize, chosen: &Chosen) -> u32 {
-    if chosen.position == UNSTORED {
-        return truth.row(local).binary_search(&marginals.label(chosen.column)).is_ok().into();
-    }
-    truth.hits().get(marginals.start(local) + chosen.position as usize)
+/// Counts of labels that rows do not store, by their place in the rule's list of those.
+#[derive(Default)]
+struct Fills {
+    /// Rows that took the list up to a place.
+    taken: Vec<u32>,
+    /// Rows that took it beyond a place but store the label there.
+    stored: Vec<u32>,
+    /// Rows that took the label of a place, and rightly.
+    hits: Vec<u32>,
 }
 
-/// The marginal of a label in fixed point.
-#[inline]
-fn expect(marginals: &Marginals, fixed: FixedPoint, local: usize, chosen: &Chosen) -> u64 {
-    if chosen.position == UNSTORED {
-        return 0;
+impl Fills {
+    fn add(&mut self, rule: &Prepared<'_>, chosen: &Chosen) {
+        if chosen.fills.is_empty() {
+            return;
+        }
+        for counts in [&mut self.taken, &mut self.stored, &mut self.hits] {
+            counts.resize(rule.unstored.len() + 1, 0);
+        }
+        chosen.fills.iter().for_each(|fill| self.taken[fill.length as usize] += 1);
+        chosen.places.iter().for_each(|&place| self.stored[place as usize] += 1);
     }
-    fixed.encode_single(marginals.values()[marginals.start(local) + chosen.position as usize])
+
+    /// Counts the true labels among those a row took.
+    fn add_hits(
+        &mut self,
+        rule: &Prepared<'_>,
+        marginals: &Marginals,
+        truth: &Truth,
+        fill: &Fill,
+        places: &[u32],
+    ) {
+        for &label in truth.row(fill.local) {
+            let column = marginals.column(label);
+            let place = rule.unstored.place(marginals.grouping().code(column), || column);
+            let taken = place.filter(|&place| place < fill.length);
+            if let Some(place) = taken.filter(|place| !places[fill.stored.clone()].contains(place)) {
+                self.hits[place as usize] += 1;
+            }
+        }
+    }
+
+    /// Adds these to counts by column, and forgets them.
+    fn flush(&mut self, rule: &Prepared<'_>, tallies: &mut Tallies) {
+        let mut beyond = 0;
+        for place in (0..self.taken.len().saturating_sub(1)).rev() {
+            beyond += self.taken[place + 1];
+            let [predicted, hits] = &mut tallies.counts[rule.unstored.get(place).column as usize];
+            *predicted += beyond - self.stored[place];
+            *hits += self.hits[place];
+        }
+        for counts in [&mut self.taken, &mut self.stored, &mut self.hits] {
+            counts.clear();
+        }
+    }
 }
 
 /// How often each column was predicted, and was so rightly.
@@ -137,17 +179,19 @@ impl Tallies {
 /// Labels that one thread adds up at a time.
 const LABELS: usize = 1 << 14;
 
-/// What all threads counted, by label.
-pub(super) fn total(marginals: &Marginals, mut parts: Vec<Counter<'_>>) -> Counts {
+/// Makes `counts` what all threads counted, by label. The counters are as new afterwards.
+pub(super) fn total(marginals: &Marginals, rule: &Prepared<'_>, parts: &mut [Counter], counts: &mut Counts) {
     parts.par_iter_mut().for_each(|part| {
         (0..part.tallies.pending.len()).for_each(|stretch| part.tallies.flush(stretch));
+        part.fills.flush(rule, &mut part.tallies);
     });
-    let mut counts = Counts::new(marginals.labels());
     let columns_of = marginals.columns_of();
     let predicted = counts.predicted.par_chunks_mut(LABELS);
     let hits = counts.true_positives.par_chunks_mut(LABELS);
     predicted.zip(hits).enumerate().for_each(|(at, (predicted, hits))| {
-        for part in &parts {
+        predicted.fill(0);
+        hits.fill(0);
+        for part in &*parts {
             for (label, (predicted, hits)) in (at * LABELS..).zip(predicted.iter_mut().zip(&mut *hits)) {
                 let column = columns_of.map_or(label, |columns| columns[label] as usize);
                 let [p, h] = part.tallies.counts[column];
@@ -156,5 +200,8 @@ pub(super) fn total(marginals: &Marginals, mut parts: Vec<Counter<'_>>) -> Count
             }
         }
     });
-    counts
+    for part in parts {
+        part.tallies.counts.par_chunks_mut(LABELS).for_each(|counts| counts.fill([0; 2]));
+        part.expected.par_chunks_mut(LABELS).for_each(|sums| sums.fill(0));
+    }
 }

@@ -3,6 +3,7 @@
 
 mod baseline;
 mod counter;
+mod file;
 mod kernel;
 mod madow;
 mod mixture;
@@ -10,13 +11,15 @@ mod pass;
 mod prepared;
 mod rule;
 mod select;
+mod stored;
 mod threshold;
+mod unstored;
 
 pub use baseline::{Constants, Strategy, baseline, propensities};
 pub use kernel::Kernel;
 pub use madow::Inclusion;
 pub use mixture::{Mixture, Sampling};
-pub use pass::{Draw, add_counts, count, count_positives, fold_draws, predict};
+pub use pass::{Draw, Pass, add_counts, count, count_positives, fold_draws, predict};
 pub use prepared::Prepared;
 pub use rule::{Candidates, Rule};
 pub use select::{Pick, Selector};

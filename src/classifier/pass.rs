@@ -1,6 +1,9 @@
 //! One pass over the rows of a shard, in parallel: what Frank-Wolfe, prediction and evaluation share.
 
+use std::sync::{Mutex, PoisonError};
+
 use super::counter::{Counter, total};
+use super::kernel::{Kernel, Table};
 use super::mixture::{Drawer, Mixture, Sampling, Space};
 use super::prepared::Prepared;
 use super::rule::{Candidates, Rule};
@@ -8,15 +11,49 @@ use super::select::Pick;
 use crate::measure::Counts;
 use crate::shard::{Marginals, Shard, Targets};
 
-/// The counts of one rule on this shard (Algorithm 1, lines 9 and 10). Integers, so threads may
-/// take rows in any order.
+/// The counts of one rule on this shard, for one rule only; see [`Pass`].
 pub fn count(shard: &Shard, rule: &Rule, k: usize, candidates: Candidates) -> Counts {
-    let prepared = Prepared::new(rule, k, candidates, &shard.marginals);
-    let parts = shard.marginals.blocks().fold(
-        || Counter::new(shard),
-        |counter, block| counter.add(&prepared, shard.marginals.blocks().rows(block)),
-    );
-    total(&shard.marginals, parts)
+    let mut counts = Counts::new(shard.labels());
+    Pass::new(shard, k, candidates).count(rule, &mut counts);
+    counts
+}
+
+/// Counts one rule after the other on the same shard. What one count needed of memory the next one uses again:
+/// with millions of labels, asking the system for it anew would cost as much as the rest.
+pub struct Pass<'s> {
+    shard: &'s Shard,
+    k: usize,
+    candidates: Candidates,
+    table: Option<Table>,
+    counters: Vec<Counter>,
+}
+
+impl<'s> Pass<'s> {
+    pub fn new(shard: &'s Shard, k: usize, candidates: Candidates) -> Pass<'s> {
+        Pass { shard, k, candidates, table: None, counters: Vec::new() }
+    }
+
+    /// Makes `counts` those of a rule (Algorithm 1, lines 9 and 10). Integers, so threads may take rows in any
+    /// order.
+    ///
+    /// # Panics
+    /// When there are fewer than k labels, or the rule or the counts are for another number of them.
+    pub fn count(&mut self, rule: &Rule, counts: &mut Counts) {
+        let Pass { shard, k, candidates, .. } = *self;
+        let marginals = &shard.marginals;
+        let table = self.table.take().unwrap_or_else(|| Table::new(marginals.labels(), marginals.grouping()));
+        let prepared = Prepared::with(Kernel::best(), rule, k, candidates, marginals, table);
+        let spare = Mutex::new(std::mem::take(&mut self.counters));
+        let take = || spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut counters = marginals.blocks().fold(
+            || take().unwrap_or_else(|| Counter::new(shard)),
+            |counter, block| counter.add(shard, &prepared, marginals.blocks().rows(block)),
+        );
+        total(marginals, &prepared, &mut counters, counts);
+        counters.extend(spare.into_inner().unwrap_or_else(PoisonError::into_inner));
+        self.counters = counters;
+        self.table = Some(prepared.into_table());
+    }
 }
 
 /// The sum of two sets of counts.

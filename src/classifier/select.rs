@@ -1,17 +1,12 @@
-//! Exact top-k of one row, zero marginals included (DESIGN, promise 2).
-//!
-//! Single precision finds the best entries ([`super::kernel`]); where it cannot tell the k-th from the
-//! next, and for everything that is ordered, scores are taken in double precision, in which the product
-//! of a slope and a marginal is exact.
+//! Exact top-k of a row, zero marginals included (DESIGN, promise 2).
 
-use std::cmp::Ordering;
 use std::ops::Range;
 
-use super::kernel::{BOUNDED, Space};
+use super::kernel::{BOUNDED, Scores};
 use super::prepared::{Prepared, Rival};
 use super::rule::Candidates;
-use super::threshold::{APART, Threshold, from_step, nth_of_few, step};
-use crate::shard::{Column, Entries, Marginals, Row};
+use super::stored::{Entry, Outcome, Stored};
+use crate::shard::{Marginals, Row};
 
 /// A predicted label.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -22,243 +17,222 @@ pub struct Pick {
     pub marginal: f32,
 }
 
-/// A chosen label by its column, before anything is looked up for it.
-#[derive(Clone, Copy, Debug)]
+/// The best k labels of some rows, as a pass counts them.
+#[derive(Default)]
 pub(super) struct Chosen {
+    /// Entries, row after row, those of a row in no order.
+    pub entries: Vec<ChosenEntry>,
+    /// Unstored labels of those rows that have any.
+    pub fills: Vec<Fill>,
+    /// Places that rows store, for the fills: see [`Fill::stored`].
+    pub places: Vec<u32>,
+}
+
+/// A chosen entry, before anything is looked up for it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ChosenEntry {
     pub column: u32,
-    /// Its place among the entries of the row, or [`UNSTORED`].
-    pub position: u32,
+    /// Its number among the entries of all rows.
+    pub entry: usize,
 }
 
-/// The position of a label that the row does not store.
-pub(super) const UNSTORED: u32 = u32::MAX;
-
-/// What single precision found.
-pub(super) enum Found {
-    /// `positions` are the best k; none of their single scores is below this.
-    Best(f32),
-    /// There are no more than k entries: `positions` are all of them.
-    Everything,
+/// The unstored labels chosen for a row: the beginning of the rule's list of them, less what the row stores.
+#[derive(Clone, Debug)]
+pub(super) struct Fill {
+    pub local: usize,
+    /// Labels of the list, stored ones included.
+    pub length: u32,
+    /// Where in [`Chosen::places`] the places of stored ones are, ascending.
+    pub stored: Range<usize>,
 }
 
-/// Reusable space for the picks of one row.
+impl Chosen {
+    pub fn clear(&mut self) {
+        self.entries.clear();
+        self.fills.clear();
+        self.places.clear();
+    }
+}
+
+/// Reusable space for the picks of rows.
 #[derive(Default)]
 pub struct Selector {
-    space: Space,
-    /// Entries that are chosen.
-    positions: Vec<u32>,
-    /// Entries that single precision cannot tell apart: exact score and position.
-    close: Vec<(f64, u32)>,
+    /// One for each row that is looked at side by side.
+    stored: Vec<Stored>,
     rivals: Vec<Rival>,
     picks: Vec<Pick>,
-    threshold: Threshold,
-    marks: Marks,
 }
+
+/// Rows that are looked at side by side where their look-ups wait for memory.
+const SIDE_BY_SIDE: usize = 16;
 
 impl Selector {
     /// The k best labels of a row, best first.
     pub fn select(&mut self, rule: &Prepared<'_>, row: Row<'_>) -> &[Pick] {
-        match row {
-            Row::Narrow(row) => self.rank(rule, row),
-            Row::Wide(row) => self.rank(rule, row),
+        self.make_room(1);
+        let Selector { stored, rivals, picks } = self;
+        let stored = &mut stored[0];
+        stored.score(rule, row);
+        stored.refine(rule, row);
+        let outcome = stored.choose(rule, row);
+        let length = compete(rule, row, stored, outcome, rivals);
+        // A filler never outranks a stored label.
+        let kept_apart = if rule.candidates == Candidates::Support { rivals.len() } else { 0 };
+        rivals[..kept_apart].sort_unstable_by(Rival::order);
+        if length > 0 {
+            let free = stored.free(rule, row);
+            let mut stored = free.stored.below(length).peekable();
+            let unstored = (0..length as u32).filter(|place| stored.next_if_eq(place).is_none());
+            rivals.extend(unstored.map(|place| rule.rival(free.list.get(place as usize).column, 0.0)));
         }
-        self.picks.clear();
+        rivals[kept_apart..].sort_unstable_by(Rival::order);
+        picks.clear();
         let pick = |rival: &Rival| Pick { label: rival.label, score: rival.score, marginal: rival.marginal };
-        self.picks.extend(self.rivals.iter().map(pick));
-        &self.picks
+        picks.extend(rivals.iter().map(pick));
+        picks
     }
 
-    /// Adds the k best labels of each of `rows` to `chosen`, those of a row in no order. Faster than
-    /// [`Selector::select`].
+    /// Adds the k best labels of each of `rows` to `chosen`. Faster than [`Selector::select`].
     pub(super) fn choose(
         &mut self,
         rule: &Prepared<'_>,
         marginals: &Marginals,
         rows: Range<usize>,
-        chosen: &mut Vec<Chosen>,
+        chosen: &mut Chosen,
     ) {
-        for local in rows {
-            match marginals.row(local) {
-                Row::Narrow(row) => self.choose_from(rule, row, chosen),
-                Row::Wide(row) => self.choose_from(rule, row, chosen),
-            }
-        }
-    }
-
-    fn choose_from<C: Column>(&mut self, rule: &Prepared<'_>, row: Entries<'_, C>, chosen: &mut Vec<Chosen>) {
-        let found = self.find(rule, row);
-        if rule.unstored_compete(&found) {
-            self.collect(rule, row);
-            self.add_unstored(rule, row, &found);
-            let plain = |rival: &Rival| Chosen { column: rival.column, position: rival.position };
-            chosen.extend(self.rivals.iter().map(plain));
-        } else {
-            let columns = row.columns();
-            chosen.extend(
-                self.positions
-                    .iter()
-                    .map(|&position| Chosen { column: columns[position as usize].index() as u32, position }),
-            );
-        }
-    }
-
-    /// Makes `rivals` the k best, best first.
-    fn rank<C: Column>(&mut self, rule: &Prepared<'_>, row: Entries<'_, C>) {
-        let found = self.find(rule, row);
-        self.collect(rule, row);
-        if rule.unstored_compete(&found) && rule.candidates == Candidates::All {
-            self.add_unstored(rule, row, &found);
-        }
-        self.rivals.sort_unstable_by(Rival::order);
-        if rule.candidates == Candidates::Support {
-            // A filler never outranks a stored label.
-            self.add_unstored(rule, row, &found);
-        }
-    }
-
-    /// Makes `rivals` the chosen entries, in no order.
-    fn collect<C: Column>(&mut self, rule: &Prepared<'_>, row: Entries<'_, C>) {
-        self.rivals.clear();
-        self.rivals.extend(self.positions.iter().map(|&at| {
-            let (column, marginal) = (row.columns()[at as usize].index() as u32, row.values()[at as usize]);
-            rule.rival(column, marginal, at)
-        }));
-    }
-
-    /// Lets labels with marginal 0 take part. With [`Candidates::All`] they compete, and the k best of all
-    /// stay, in no order; otherwise they fill up what is missing, best intercept first.
-    fn add_unstored<C: Column>(&mut self, rule: &Prepared<'_>, row: Entries<'_, C>, found: &Found) {
-        let k = rule.k;
-        // More than that cannot be needed, and none that is below the least of k others.
-        let (wanted, least) = match (rule.candidates, found) {
-            (Candidates::Support, _) => (k - self.rivals.len(), f32::NEG_INFINITY),
-            (Candidates::All, Found::Everything) => (k, f32::NEG_INFINITY),
-            (Candidates::All, Found::Best(least)) => (k, *least),
+        let together = match rule.table.scores() {
+            Scores::Single => 1,
+            Scores::Bound => SIDE_BY_SIDE,
         };
-        if wanted == 0 {
-            return;
-        }
-        let many = k > BOUNDED;
-        if many {
-            self.marks.set(row, rule.table.columns());
-        }
-        let mut added = 0;
-        for &column in &rule.by_intercept {
-            if added == wanted || rule.table.pair(column as usize).1 < least {
-                break;
+        self.make_room(together);
+        for first in rows.clone().step_by(together) {
+            let some = first..(first + together).min(rows.end);
+            let each = || some.clone().map(|local| marginals.row(local));
+            self.stored.iter_mut().zip(each()).for_each(|(stored, row)| stored.score(rule, row));
+            if together > 1 {
+                self.stored.iter_mut().zip(each()).for_each(|(stored, row)| stored.refine(rule, row));
             }
-            let stored = if many {
-                self.marks.has(column as usize)
-            } else {
-                row.columns().contains(&C::at(column as usize))
-            };
-            if !stored {
-                self.rivals.push(rule.rival(column, 0.0, UNSTORED));
-                added += 1;
+            for (stored, local) in self.stored.iter_mut().zip(some) {
+                let (row, start) = (marginals.row(local), marginals.start(local));
+                let outcome = stored.choose(rule, row);
+                let length = match outcome {
+                    Outcome::Entries(least) if rule.unstored_compete(least) => {
+                        let length = compete(rule, row, stored, outcome, &mut self.rivals);
+                        chosen.entries.extend(self.rivals.iter().map(|rival| ChosenEntry {
+                            column: rival.column,
+                            entry: start + rival.position as usize,
+                        }));
+                        length
+                    }
+                    _ => {
+                        let entry = |&Entry { column, position }: &Entry| ChosenEntry {
+                            column,
+                            entry: start + position as usize,
+                        };
+                        chosen.entries.extend(stored.entries().iter().map(entry));
+                        match outcome {
+                            Outcome::Entries(_) => 0,
+                            Outcome::Shared { unstored } => stored.free(rule, row).length(unstored),
+                        }
+                    }
+                };
+                if length > 0 {
+                    let free = stored.free(rule, row);
+                    let at = chosen.places.len();
+                    chosen.places.extend(free.stored.below(length));
+                    let stored = at..chosen.places.len();
+                    chosen.fills.push(Fill { local, length: length as u32, stored });
+                }
             }
-        }
-        if many {
-            self.marks.clear(row);
-        }
-        if self.rivals.len() > k {
-            self.rivals.select_nth_unstable_by(k - 1, Rival::order);
-            self.rivals.truncate(k);
         }
     }
 
-    /// Makes `positions` those of the k best entries, or of all where there are not more.
-    fn find<C: Column>(&mut self, rule: &Prepared<'_>, row: Entries<'_, C>) -> Found {
-        let Prepared { k, kernel, .. } = *rule;
-        let Selector { space, positions, threshold, .. } = self;
-        positions.clear();
-        if row.len() <= k {
-            positions.extend(0..row.len() as u32);
-            return Found::Everything;
+    fn make_room(&mut self, rows: usize) {
+        if self.stored.len() < rows {
+            self.stored.resize_with(rows, Stored::default);
         }
-        let rough = if rule.table.is_rounded() && k <= BOUNDED {
-            kernel.bound(&rule.table, row, k, space)
-        } else {
-            None
-        };
-        let bound = rough.unwrap_or_else(|| kernel.score(&rule.table, row, k, space));
-        let least = if k <= BOUNDED {
-            // All that exact scores could bring to the k-th place.
-            kernel.find(space, row.len(), bound.next_down());
-            if space.positions().len() == k {
-                // At least k reach the bound, so these do; and the next is a step further down.
-                positions.extend_from_slice(space.positions());
-                return Found::Best(bound);
-            }
-            if rough.is_some() {
-                space.refine(&rule.table, row);
-            }
-            nth_of_few(space, k)
-        } else {
-            let least = threshold.search(kernel, space, row.len(), k, step(bound));
-            kernel.find(space, row.len(), from_step(least - 1));
-            least
-        };
-        self.keep_best(rule, row, least);
-        Found::Best(from_step(least - 1))
-    }
-
-    /// Makes `positions` the k best of those found. The k-th of their single scores is `least`, or all but
-    /// the best k are [`APART`] below it.
-    fn keep_best<C: Column>(&mut self, rule: &Prepared<'_>, row: Entries<'_, C>, least: i64) {
-        let Selector { space, positions, close, .. } = self;
-        let apart = |position: u32| step(space.score(position)) - least;
-        let found = space.positions();
-        // Written without a branch, because none could be predicted.
-        positions.resize(found.len(), 0);
-        let mut kept = 0;
-        for &position in found {
-            positions[kept] = position;
-            kept += usize::from(apart(position) > -APART);
-        }
-        positions.truncate(kept);
-        if kept == rule.k {
-            return;
-        }
-        // More than k are that close together: doubles decide between those that are.
-        close.clear();
-        let (columns, values) = (row.columns(), row.values());
-        close.extend(positions.iter().filter(|&&position| apart(position) < APART).map(|&position| {
-            let at = position as usize;
-            (rule.score(columns[at].index() as u32, values[at]), position)
-        }));
-        positions.retain(|&position| apart(position) >= APART);
-        let missing = rule.k - positions.len();
-        // Labels ascend in a row, so the smaller position is the smaller label.
-        let falling = |a: &(f64, u32), b: &(f64, u32)| {
-            b.0.partial_cmp(&a.0).unwrap_or(Ordering::Equal).then(a.1.cmp(&b.1))
-        };
-        if missing < close.len() {
-            close.select_nth_unstable_by(missing, falling);
-        }
-        positions.extend(close[..missing].iter().map(|&(_, position)| position));
     }
 }
 
-/// The columns of a row, to ask for many of them: one bit each.
-#[derive(Default)]
-struct Marks {
-    words: Vec<u64>,
+/// Lets labels with marginal 0 take part. Makes `rivals` the entries that stay, in no order; the rest of the k are
+/// the beginning of the rule's list of unstored labels, less what the row stores. Returns how much of the list.
+///
+/// With [`Candidates::All`] they compete; otherwise they fill up what is missing.
+fn compete(
+    rule: &Prepared<'_>,
+    row: Row<'_>,
+    stored: &mut Stored,
+    outcome: Outcome,
+    rivals: &mut Vec<Rival>,
+) -> usize {
+    rivals.clear();
+    rivals.extend(
+        stored
+            .entries()
+            .iter()
+            .map(|&Entry { column, position }| Rival { position, ..rule.rival(column, row.value(position)) }),
+    );
+    let least = match outcome {
+        Outcome::Shared { unstored } => return stored.free(rule, row).length(unstored),
+        Outcome::Entries(least) => least,
+    };
+    let k = rule.k;
+    let missing = k.saturating_sub(rivals.len());
+    if rivals.len() >= k && (rule.candidates == Candidates::Support || !rule.unstored_compete(least)) {
+        return 0;
+    }
+    if k <= BOUNDED && rule.candidates == Candidates::All {
+        return merge(rule, row, stored, rivals);
+    }
+    let free = stored.free(rule, row);
+    let taken = match rule.candidates {
+        Candidates::Support => missing,
+        Candidates::All => {
+            // The first so many are surely among the best k; is the next one?
+            let (mut sure, mut not) = (missing, free.len().min(k) + 1);
+            while not - sure > 1 {
+                let middle = usize::midpoint(sure, not);
+                let one = rule.rival(free.get(middle - 1).column, 0.0);
+                let better = rivals.iter().filter(|rival| rival.order(&one).is_lt()).count();
+                if better + middle <= k { sure = middle } else { not = middle }
+            }
+            sure
+        }
+    };
+    let kept = k - taken;
+    if kept < rivals.len() {
+        if kept > 0 {
+            rivals.select_nth_unstable_by(kept - 1, Rival::order);
+        }
+        rivals.truncate(kept);
+    }
+    free.length(taken)
 }
 
-impl Marks {
-    fn set<C: Column>(&mut self, row: Entries<'_, C>, columns: usize) {
-        self.words.resize(columns.div_ceil(64), 0);
-        for column in row.columns() {
-            self.words[column.index() / 64] |= 1 << (column.index() % 64);
+/// [`compete`] for few labels, of which the list mostly replaces one or two: the worst entry against the best of the
+/// list, and so on. Only so much of the list is looked for in the row.
+fn merge(rule: &Prepared<'_>, row: Row<'_>, stored: &mut Stored, rivals: &mut Vec<Rival>) -> usize {
+    rivals.sort_unstable_by(Rival::order);
+    let places = stored.no_places(rule);
+    let (mut taken, mut length) = (0, 0);
+    for place in 0..rule.unstored.len() {
+        if taken == rule.k {
+            break;
         }
+        let one = rule.unstored.get(place);
+        let worst = if rivals.len() + taken < rule.k { None } else { rivals.last() };
+        let loses = |worst: &Rival| worst.order(&rule.rival(one.column, 0.0)).is_lt();
+        if worst.is_some_and(loses) {
+            break;
+        }
+        if row.has(one.column) {
+            places.insert(place);
+            continue;
+        }
+        if worst.is_some() {
+            rivals.pop();
+        }
+        (taken, length) = (taken + 1, place + 1);
     }
-
-    fn has(&self, column: usize) -> bool {
-        self.words[column / 64] >> (column % 64) & 1 == 1
-    }
-
-    /// Takes back what [`Marks::set`] did with the same row.
-    fn clear<C: Column>(&mut self, row: Entries<'_, C>) {
-        row.columns().iter().for_each(|column| self.words[column.index() / 64] = 0);
-    }
+    length
 }

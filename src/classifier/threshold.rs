@@ -19,25 +19,25 @@ pub(super) fn from_step(step: i64) -> f32 {
 /// scores on both sides of the middle between two singles may be the same number in double precision.
 pub(super) const APART: i64 = 2;
 
-/// The step of the k-th largest of the scores found, k at most [`BOUNDED`].
-pub(super) fn nth_of_few(space: &Space, k: usize) -> i64 {
+/// The step of the k-th largest of some scores, k at most [`BOUNDED`].
+pub(super) fn nth_of_few(scores: impl Iterator<Item = f32>, k: usize) -> i64 {
     match k {
-        1 => sink::<1>(space),
-        2 => sink::<2>(space),
-        3 => sink::<3>(space),
-        4 => sink::<4>(space),
-        5 => sink::<5>(space),
-        6 => sink::<6>(space),
-        7 => sink::<7>(space),
-        _ => sink::<BOUNDED>(space),
+        1 => sink::<1>(scores),
+        2 => sink::<2>(scores),
+        3 => sink::<3>(scores),
+        4 => sink::<4>(scores),
+        5 => sink::<5>(scores),
+        6 => sink::<6>(scores),
+        7 => sink::<7>(scores),
+        _ => sink::<BOUNDED>(scores),
     }
 }
 
-fn sink<const K: usize>(space: &Space) -> i64 {
+fn sink<const K: usize>(scores: impl Iterator<Item = f32>) -> i64 {
     let mut best = [i64::MIN; K];
-    for &position in space.positions() {
+    for score in scores {
         // Each sinks to its place without a branch: where that is cannot be predicted.
-        let mut sinking = step(space.score(position));
+        let mut sinking = step(score);
         for place in &mut best {
             (*place, sinking) = ((*place).max(sinking), (*place).min(sinking));
         }

@@ -1,13 +1,13 @@
 //! Every kernel this processor has against the scalar one and against the definition, on rows made to
 //! be hard: ties, near ties, coefficients at the ends of f32, rows of every length around a vector's.
 
-use super::kernel::{Kernel, ROUNDED};
+use super::kernel::{Kernel, Table};
 use super::prepared::Prepared;
-use super::select::{Chosen, Pick, Selector, UNSTORED};
+use super::select::{Chosen, Pick, Selector};
 use super::threshold::{from_step, step};
 use super::{Candidates, Rule};
 use crate::random::{Purpose, Sequence};
-use crate::shard::{Columns, Marginals};
+use crate::shard::{Grouping, Marginals};
 use crate::store::Csr;
 
 /// How coefficients and marginals are drawn.
@@ -118,33 +118,40 @@ fn definition(case: &Case, local: usize, k: usize, candidates: Candidates) -> Ve
 
 fn picks(kernel: Kernel, case: &Case, k: usize, candidates: Candidates) -> Vec<Vec<Pick>> {
     let Case { rule, marginals } = case;
-    let prepared = Prepared::with(kernel, rule, k, candidates, marginals);
-    let (mut ranking, mut choosing) = (Selector::default(), Selector::default());
+    let table = Table::new(marginals.labels(), marginals.grouping());
+    let prepared = Prepared::with(kernel, rule, k, candidates, marginals, table);
+    let mut ranking = Selector::default();
+    let ranked = (0..marginals.rows()).map(|local| ranking.select(&prepared, marginals.row(local)).to_vec());
+    let ranked: Vec<Vec<Pick>> = ranked.collect();
     // What is chosen for counting must be what is ranked for prediction.
-    let mut chosen: Vec<Chosen> = Vec::new();
-    choosing.choose(&prepared, marginals, 0..marginals.rows(), &mut chosen);
-    chosen
-        .chunks(k)
-        .enumerate()
-        .map(|(local, chosen)| {
-            let ranked = ranking.select(&prepared, marginals.row(local)).to_vec();
-            let stored: Vec<(u32, f32)> = marginals.labelled(local).collect();
-            let marginal = |chosen: &Chosen| match chosen.position {
-                UNSTORED => 0.0f32,
-                position => stored[position as usize].1,
-            };
-            let mut labels: Vec<(u32, u32)> = chosen
-                .iter()
-                .map(|chosen| (marginals.label(chosen.column), marginal(chosen).to_bits()))
-                .collect();
-            let mut wanted: Vec<(u32, u32)> =
-                ranked.iter().map(|pick| (pick.label, pick.marginal.to_bits())).collect();
-            labels.sort_unstable();
-            wanted.sort_unstable();
-            assert_eq!(labels, wanted, "{} on row {local}, k = {k}", kernel.name());
-            ranked
-        })
-        .collect()
+    let mut chosen = Chosen::default();
+    Selector::default().choose(&prepared, marginals, 0..marginals.rows(), &mut chosen);
+    let chosen = spell_out(&prepared, marginals, &chosen);
+    for (local, (chosen, ranked)) in chosen.into_iter().zip(&ranked).enumerate() {
+        let mut wanted: Vec<(u32, u32)> =
+            ranked.iter().map(|pick| (pick.label, pick.marginal.to_bits())).collect();
+        wanted.sort_unstable();
+        assert_eq!(chosen, wanted, "{} on row {local}, k = {k}", kernel.name());
+    }
+    ranked
+}
+
+/// Labels and marginals of what was chosen for each row, in order.
+fn spell_out(rule: &Prepared<'_>, marginals: &Marginals, chosen: &Chosen) -> Vec<Vec<(u32, u32)>> {
+    let mut rows = vec![Vec::new(); marginals.rows()];
+    let ends: Vec<usize> = (1..=marginals.rows()).map(|local| marginals.start(local)).collect();
+    for chosen in &chosen.entries {
+        let local = ends.partition_point(|&end| end <= chosen.entry);
+        rows[local].push((marginals.label(chosen.column), marginals.values()[chosen.entry].to_bits()));
+    }
+    for fill in &chosen.fills {
+        let stored = &chosen.places[fill.stored.clone()];
+        let taken = (0..fill.length).filter(|place| !stored.contains(place));
+        let label = |place: u32| (rule.unstored.get(place as usize).label, 0);
+        rows[fill.local].extend(taken.map(label));
+    }
+    rows.iter_mut().for_each(|row| row.sort_unstable());
+    rows
 }
 
 const DRAWS: [Draw; 5] = [Draw::Smooth, Draw::Coarse, Draw::Middles, Draw::Wild, Draw::Huge];
@@ -166,20 +173,27 @@ fn all_kernels_pick_what_the_definition_says() {
     }
 }
 
-/// More labels than narrow columns tell apart, so that they are renumbered.
+/// So many labels that they are renumbered, and then that they share codes.
 #[test]
-fn wide_columns_change_nothing() {
+fn shared_codes_change_nothing() {
     for draw in DRAWS {
-        // The last is so many that coefficients are rounded first.
-        for labels in [Columns::NARROW - 1, Columns::NARROW + 1000, ROUNDED + 1000] {
-            let case = case(1, draw, labels, 30, 300);
-            assert!(case.marginals.names().is_some());
-            for kernel in Kernel::available() {
-                for (local, found) in picks(kernel, &case, 5, Candidates::All).into_iter().enumerate() {
-                    let wanted = definition(&case, local, 5, Candidates::All);
-                    assert_eq!(found, wanted, "{} {draw:?} {labels} row {local}", kernel.name());
-                }
-            }
+        for labels in [Grouping::CODES - 1, Grouping::CODES + 1000, 3 * Grouping::CODES] {
+            shared_codes(draw, labels, 10);
+        }
+    }
+    // More than a byte tells apart. The definition looks at every label of every row.
+    shared_codes(Draw::Smooth, 300 * Grouping::CODES, 1);
+}
+
+fn shared_codes(draw: Draw, labels: usize, rows: usize) {
+    let case = case(rows as u64, draw, labels, rows, 300);
+    assert!(case.marginals.names().is_some());
+    for k in [5, 12] {
+        let wanted: Vec<Vec<Pick>> =
+            (0..rows).map(|local| definition(&case, local, k, Candidates::All)).collect();
+        for kernel in Kernel::available() {
+            let found = picks(kernel, &case, k, Candidates::All);
+            assert_eq!(found, wanted, "{} {draw:?} {labels} k {k}", kernel.name());
         }
     }
 }
@@ -192,8 +206,8 @@ fn all_kernels_pick_the_same_bits() {
     for round in 0..10 {
         for draw in DRAWS {
             for (at, k) in [1, 3, 5, 8, 10, 25].into_iter().enumerate() {
-                // Once with so many labels that coefficients are rounded first.
-                let labels = if round == 0 { ROUNDED + 1000 } else { 3000 };
+                // Once with so many labels that they share codes.
+                let labels = if round == 0 { 3 * Grouping::CODES } else { 3000 };
                 let case = case(100 * round + at as u64, draw, labels, 5000, 60);
                 let wanted = picks(*scalar, &case, k, Candidates::All);
                 for kernel in others {

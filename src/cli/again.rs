@@ -3,20 +3,22 @@
 use crate::error::{Error, Status};
 use crate::world::World;
 
-/// Adds to the message of a run that was stopped what to type.
-pub(super) fn say_how(world: &World, error: Error) -> Error {
+/// Adds to the message of a run that was stopped what to type. `option` is what makes the command go on; one that has none
+/// goes on unless it is forced to begin.
+pub(super) fn say_how(world: &World, error: Error, option: Option<&str>) -> Error {
     let arguments: Vec<String> =
         std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
     let ranks = if world.size() > 1 { ", on any number of ranks" } else { "" };
-    let message = format!("{error}; to go on{ranks}: {}", command(&arguments));
+    let message = format!("{error}; to go on{ranks}: {}", command(&arguments, option));
     Error::Agreed { message, status: Status::Stopped }
 }
 
 /// The same command, going on.
-fn command(arguments: &[String]) -> String {
-    let mut words: Vec<String> = arguments.iter().map(|argument| quoted(argument)).collect();
-    if !arguments.iter().any(|argument| argument == "--resume") {
-        words.push("--resume".into());
+fn command(arguments: &[String], option: Option<&str>) -> String {
+    let kept = arguments.iter().filter(|&argument| option.is_some() || argument != "--force");
+    let mut words: Vec<String> = kept.map(|argument| quoted(argument)).collect();
+    if let Some(option) = option.filter(|&option| !arguments.iter().any(|argument| argument == option)) {
+        words.push(option.into());
     }
     words.join(" ")
 }
@@ -35,7 +37,7 @@ mod tests {
     use super::*;
 
     fn again(line: &[&str]) -> String {
-        command(&line.iter().map(|&word| word.to_owned()).collect::<Vec<_>>())
+        command(&line.iter().map(|&word| word.to_owned()).collect::<Vec<_>>(), Some("--resume"))
     }
 
     #[test]
@@ -44,6 +46,12 @@ mod tests {
             again(&["macrok", "fit", "--metric", "0.3*recall + it's", "--out", "a b.h5"]),
             "macrok fit --metric '0.3*recall + it'\\''s' --out 'a b.h5' --resume"
         );
+    }
+
+    #[test]
+    fn what_goes_on_by_itself_is_not_forced_to_begin() {
+        let line = ["macrok", "run", "job.toml", "--force"].map(str::to_owned);
+        assert_eq!(command(&line, None), "macrok run job.toml");
     }
 
     #[test]

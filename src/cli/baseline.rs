@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::common::{Context, PropensityModel, to_file};
+use super::common::{Context, PropensityModel};
 use crate::classifier::{Candidates, Constants, Mixture, Strategy, baseline};
 use crate::error::{Result, usage};
 use crate::report::count;
@@ -33,6 +33,13 @@ pub(super) struct Typed {
     /// The classifier file to write
     #[arg(long, value_name = "CLF.h5")]
     out: PathBuf,
+    #[command(flatten)]
+    how: BaselineOptions,
+}
+
+/// Constants of the rules; also a section of job files.
+#[derive(clap::Args)]
+pub(super) struct BaselineOptions {
     /// Exponent of power-law
     #[arg(long, default_value_t = 0.5)]
     beta: f64,
@@ -40,14 +47,11 @@ pub(super) struct Typed {
     propensity: PropensityModel,
     /// Labels a rule may choose from
     #[arg(long, value_enum, default_value = "all")]
-    candidates: Candidates,
+    pub candidates: Candidates,
 }
 
-impl Typed {
-    fn check(&self) -> Result<Constants> {
-        if self.k == 0 {
-            return usage("-k is 0, but at least one label must be predicted");
-        }
+impl BaselineOptions {
+    pub fn check(&self) -> Result<Constants> {
         if !(self.beta >= 0.0 && self.beta <= 4.0) {
             return usage(format!("--beta is {}, but must lie in [0, 4]", self.beta));
         }
@@ -60,7 +64,8 @@ impl Typed {
 
 pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     let Context { world, console, .. } = context;
-    let constants = world.agree(typed.check())?;
+    context.check(typed.k > 0, || "-k is 0, but at least one label must be predicted".into())?;
+    let constants = world.agree(typed.how.check())?;
     let location = Location::parse(&typed.labels, Role::Labels);
     context.check_output(&typed.out, &[&location.file])?;
     let (_, rows, labels) = load_labels(world, &location)?;
@@ -69,10 +74,10 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
         format!("-k is {}, but {location} has only {} labels", typed.k, positives.len())
     })?;
     let rule = baseline(typed.strategy, &positives, rows, constants);
-    let mixture = Mixture::single(rule, typed.k, typed.candidates);
+    let mixture = Mixture::single(rule, typed.k, typed.how.candidates);
     let unseen = positives.iter().filter(|&&count| count == 0).count();
     let m = positives.len();
-    let file = ClassifierFile { positives, rows, ..to_file(&mixture, typed.strategy.name(), 0) };
+    let file = ClassifierFile { positives, rows, ..mixture.to_file(typed.strategy.name(), 0) };
     file.write(world, &typed.out, context.overwrite)?;
     console.line(format_args!(
         "{} at {} from {} instances x {} labels ({} without a positive)",

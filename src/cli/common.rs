@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use tracing_subscriber::filter::LevelFilter;
 
-use crate::classifier::{Candidates, Mixture, Rule};
 use crate::error::{Result, usage};
 use crate::job::Control;
 use crate::report::Console;
@@ -128,35 +127,4 @@ pub(super) fn load_for(
             format!("{path} is for {} labels, but {data} has {}", classifier.labels, plan.labels)
         })
     })
-}
-
-/// A mixture as a file holds it.
-pub(super) fn to_mixture(file: &ClassifierFile) -> Mixture {
-    let labels = file.labels as usize;
-    let rules = file
-        .slopes
-        .chunks(labels)
-        .zip(file.intercepts.chunks(labels))
-        .map(|(slopes, intercepts)| Rule { slopes: slopes.to_vec(), intercepts: intercepts.to_vec() }.into())
-        .collect();
-    let candidates = if file.candidates == "support" { Candidates::Support } else { Candidates::All };
-    Mixture { k: file.k as usize, candidates, rules, weights: file.weights.clone() }
-}
-
-/// The file that holds a mixture; how it was found is for the caller to add.
-pub(super) fn to_file(mixture: &Mixture, metric: &str, seed: u64) -> ClassifierFile {
-    ClassifierFile {
-        k: mixture.k as u64,
-        labels: mixture.rules[0].labels() as u64,
-        slopes: mixture.rules.iter().flat_map(|rule| rule.slopes.iter().copied()).collect(),
-        intercepts: mixture.rules.iter().flat_map(|rule| rule.intercepts.iter().copied()).collect(),
-        weights: mixture.weights.clone(),
-        metric: metric.to_owned(),
-        seed,
-        candidates: mixture.candidates.name().to_owned(),
-        trajectory: Vec::new(),
-        positives: Vec::new(),
-        rows: 0,
-        made_from: None,
-    }
 }

@@ -4,14 +4,13 @@ use std::path::PathBuf;
 
 use serde_json::{Map, json};
 
-use super::common::{Context, PropensityModel, load_for, to_mixture};
-use crate::classifier::{Draw, Mixture, Pick, Rule, Sampling};
+use super::common::{Context, PropensityModel, load_for};
+use crate::classifier::{Mixture, Pick, Sampling};
 use crate::error::{Result, usage};
-use crate::evaluate::{Propensities, Scores, Summary, Tally, repeated, score, summarise, tally, tally_draw};
+use crate::evaluate::{Evaluation, Mode, Propensities, Summary, score, summarise, tally};
 use crate::report::{Align, Phases, Progress, Table, count};
 use crate::shard::{Extra, LoadOptions, Predicted, Shard, load_labels, load_predictions, total_positives};
 use crate::store::{ClassifierFile, Location, Role};
-use crate::world::World;
 
 /// Compute all metrics of a classifier, or of predictions made before
 ///
@@ -39,6 +38,19 @@ pub(super) struct Typed {
     /// True labels: FILE.h5 or FILE.h5:GROUP
     #[arg(long, value_name = "FILE[:GROUP]")]
     labels: String,
+    #[command(flatten)]
+    how: EvaluateOptions,
+    /// Labels of the training data, for the propensities of ps-precision
+    #[arg(long, value_name = "FILE[:GROUP]")]
+    train_labels: Option<String>,
+    /// Move marginals outside [0, 1] to the nearer end instead of refusing them
+    #[arg(long)]
+    clamp: bool,
+}
+
+/// How to evaluate; also a section of job files.
+#[derive(clap::Args)]
+pub(super) struct EvaluateOptions {
     /// How often to draw from the mixture
     #[arg(long, default_value_t = 10, value_name = "N")]
     repeats: u32,
@@ -51,17 +63,26 @@ pub(super) struct Typed {
     /// Seed of the draws
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Labels of the training data, for the propensities of ps-precision
-    #[arg(long, value_name = "FILE[:GROUP]")]
-    train_labels: Option<String>,
     #[command(flatten)]
-    propensity: PropensityModel,
+    pub propensity: PropensityModel,
     /// Added to every denominator, on the scale of fractions of n
     #[arg(long, default_value_t = 1e-9)]
     epsilon: f64,
-    /// Move marginals outside [0, 1] to the nearer end instead of refusing them
-    #[arg(long)]
-    clamp: bool,
+}
+
+impl EvaluateOptions {
+    pub fn check(&self) -> Result<Evaluation> {
+        let EvaluateOptions { repeats, sampling, seed, epsilon, .. } = *self;
+        if repeats == 0 {
+            return usage("--repeats is 0, but must be at least 1; --expected evaluates without drawing");
+        }
+        if !(epsilon > 0.0 && epsilon.is_finite()) {
+            return usage(format!("--epsilon is {epsilon}, but must be positive and finite"));
+        }
+        self.propensity.check()?;
+        let mode = if self.expected { Mode::Expected } else { Mode::Drawn { sampling, seed, repeats } };
+        Ok(Evaluation { mode, epsilon, formulas: Vec::new() })
+    }
 }
 
 /// What is evaluated.
@@ -72,7 +93,7 @@ enum Subject {
 
 pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     let Context { world, console, .. } = context;
-    world.agree(check(typed))?;
+    let evaluation = world.agree(typed.how.check())?;
     let mut phases = Phases::new();
     let labels = Location::parse(&typed.labels, Role::Labels);
     let mut known = (Vec::new(), 0);
@@ -84,7 +105,7 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
             let shard =
                 load_for(context, &load, path, &file, Extra { bytes_a_count: 16, ..Extra::default() })?;
             known = (file.positives.clone(), file.rows);
-            (shard, Subject::Classifier(to_mixture(&file)))
+            (shard, Subject::Classifier(Mixture::from_file(&file)))
         }
         (_, _, Some(predictions)) => {
             let predictions = Location::parse(predictions, Role::Predictions);
@@ -100,18 +121,28 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
         Subject::Classifier(mixture) => (mixture.k, mixture.rules.len()),
         Subject::Predictions { k, .. } => (*k, 1),
     };
-    let draws_once = typed.expected || matches!(subject, Subject::Predictions { .. });
-    let draws = draws(context, typed, &shard, subject, &propensities)?;
-    // A mixture of one rule is drawn once, because every draw is the same; that counts as all of them.
-    let repeats = if draws_once { 1 } else { typed.repeats };
-    let summary = summarise(&draws);
+    let (summary, repeats) = match subject {
+        Subject::Predictions { picks, k } => {
+            let tally = tally(world, &shard, &picks, k, &propensities);
+            (summarise(&[score(&[(1.0, &tally)], evaluation.epsilon)?]), 1)
+        }
+        Subject::Classifier(mixture) => {
+            // A mixture of one rule is drawn once, because every draw is the same; that counts as all of them.
+            let repeats = evaluation.draws();
+            let progress = Progress::new(console, "drawing", repeats.into());
+            let drawn = |_| progress.advance(1);
+            let summary = evaluation.summary(world, &shard, &mixture, &propensities, drawn)?;
+            progress.finish();
+            (summary, repeats)
+        }
+    };
     phases.end("evaluate");
     phases.slowest(world);
     console.line(format_args!(
         "{} instances x {} labels, k = {k}, {}",
         count(shard.total_rows),
         count(shard.labels() as u64),
-        match (typed.expected, rules) {
+        match (typed.how.expected, rules) {
             (true, _) => "exact expectation of the mixture".to_owned(),
             (false, 1) => "one deterministic prediction".to_owned(),
             (false, rules) => format!("mean and deviation of {repeats} draw(s) from {rules} rules"),
@@ -133,8 +164,8 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
             "n": shard.total_rows,
             "m": shard.labels(),
             "repeats": repeats,
-            "expected": typed.expected,
-            "seed": typed.seed,
+            "expected": typed.how.expected,
+            "seed": typed.how.seed,
             "metrics": metrics,
         })
     })
@@ -150,54 +181,6 @@ fn ranked(shard: &Shard) -> Vec<Pick> {
         picks[start..].sort_by(|a, b| b.score.total_cmp(&a.score).then(a.label.cmp(&b.label)));
     }
     picks
-}
-
-fn check(typed: &Typed) -> Result<()> {
-    if typed.repeats == 0 {
-        return usage("--repeats is 0; to evaluate without drawing pass --expected");
-    }
-    if !(typed.epsilon > 0.0 && typed.epsilon.is_finite()) {
-        return usage(format!("--epsilon is {}, but must be positive and finite", typed.epsilon));
-    }
-    typed.propensity.check()
-}
-
-fn draws(
-    context: &Context<'_>,
-    typed: &Typed,
-    shard: &Shard,
-    subject: Subject,
-    propensities: &Propensities,
-) -> Result<Vec<Scores>> {
-    let Context { world, console, .. } = context;
-    match subject {
-        Subject::Predictions { picks, k } => {
-            let tally = tally(world, shard, &picks, k, propensities);
-            Ok(vec![score(&[(1.0, &tally)], typed.epsilon)?])
-        }
-        Subject::Classifier(mixture) if typed.expected => {
-            let tallies = each_rule(world, shard, &mixture, propensities);
-            let parts: Vec<(f64, &Tally)> = mixture.weights.iter().copied().zip(&tallies).collect();
-            Ok(vec![score(&parts, typed.epsilon)?])
-        }
-        Subject::Classifier(mixture) => {
-            let progress = Progress::new(console, "drawing", typed.repeats.into());
-            let draw = (typed.seed, typed.repeats);
-            let tallies =
-                repeated(world, shard, &mixture, typed.sampling, draw, propensities, |_| progress.advance(1));
-            progress.finish();
-            tallies.iter().map(|tally| score(&[(1.0, tally)], typed.epsilon)).collect()
-        }
-    }
-}
-
-/// The tally of every rule by itself.
-fn each_rule(world: &World, shard: &Shard, mixture: &Mixture, propensities: &Propensities) -> Vec<Tally> {
-    let Mixture { k, candidates, rules, .. } = mixture;
-    // A single rule leaves nothing to draw.
-    let draw = Draw { sampling: Sampling::Rule, seed: 0, round: 0 };
-    let alone = |rule: &Rule| Mixture::single(rule.clone(), *k, *candidates);
-    rules.iter().map(|rule| tally_draw(world, shard, &alone(rule), draw, propensities)).collect()
 }
 
 /// Label counts of the training data: given, or from the classifier file, or the evaluated labels.
@@ -228,5 +211,10 @@ fn propensities(
         world.sum(&mut positives, shard.total_rows);
         (positives, shard.total_rows)
     };
-    Ok(Propensities::new(&positives, rows, typed.propensity.propensity_a, typed.propensity.propensity_b))
+    Ok(Propensities::new(
+        &positives,
+        rows,
+        typed.how.propensity.propensity_a,
+        typed.how.propensity.propensity_b,
+    ))
 }

@@ -9,16 +9,18 @@ mod fit;
 mod import;
 mod inspect;
 mod predict;
+mod run;
 mod synth;
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
-use crate::error::{Result, Status};
+use crate::error::{Result, Status, usage};
 use crate::job::fault;
-use crate::machine::start_threads;
+use crate::machine::{check_alike, check_together, forgotten_srun, start_threads};
 use crate::world::World;
 
 /// Finds the best macro-at-k classifier: exactly k labels for every instance, and every label
@@ -54,6 +56,15 @@ struct Typed {
     /// Threads of each rank [default: SLURM_CPUS_PER_TASK, OMP_NUM_THREADS, or this rank's share of the processors]
     #[arg(long, global = true, help_heading = "Options of every command", value_name = "N")]
     threads: Option<usize>,
+    /// End the job when a rank has waited so many seconds for others and none has made progress; 0 waits for ever
+    #[arg(
+        long,
+        global = true,
+        help_heading = "Options of every command",
+        value_name = "SECONDS",
+        default_value_t = 600.0
+    )]
+    stall_timeout: f64,
     /// Write the facts as JSON too; `-` is standard output
     #[arg(long, global = true, help_heading = "Options of every command", value_name = "FILE")]
     json: Option<String>,
@@ -71,6 +82,7 @@ enum Command {
     Baseline(baseline::Typed),
     Predict(predict::Typed),
     Evaluate(evaluate::Typed),
+    Run(run::Typed),
     Doctor(doctor::Typed),
 }
 
@@ -93,13 +105,29 @@ pub fn parse(world: &World) -> std::result::Result<Ready, ExitCode> {
 /// Runs the command. Collective; an error that all ranks know is `Error::Agreed`.
 pub fn run(world: &World, Ready(typed): Ready) -> Result<()> {
     common::start_log(world, typed.verbose, typed.log_format);
+    let examined = matches!(typed.command, Command::Doctor(_));
+    if !examined {
+        check_together(world, |name| std::env::var(name).ok())?;
+    }
+    check_alike(world)?;
+    let stall = Duration::try_from_secs_f64(typed.stall_timeout);
+    world.end_job_on_stall(world.agree(stall.or_else(|_| {
+        usage(format!("--stall-timeout is {}, but must be seconds, or 0 for never", typed.stall_timeout))
+    }))?);
     fault::at(world, "start")?;
     let threads = start_threads(world, typed.threads)?;
-    let resume = matches!(&typed.command, Command::Fit(fit) if fit.resumes());
+    // What goes on by itself needs no option for it.
+    let (resume, resuming) = match &typed.command {
+        Command::Fit(fit) => (fit.resumes(), Some("--resume")),
+        Command::Run(_) => (true, None),
+        _ => (false, None),
+    };
     let context = common::Context::new(world, typed.json.as_deref(), typed.force, resume, threads.count)?;
     // The doctor has a list of its own.
-    if !matches!(typed.command, Command::Doctor(_)) {
+    if !examined {
         threads.remarks.iter().for_each(|remark| context.console.warn(remark));
+        let forgotten = forgotten_srun(world, |name| std::env::var(name).ok());
+        forgotten.iter().for_each(|remark| context.console.warn(remark));
     }
     let outcome = match typed.command {
         Command::Synth(command) => synth::run(&context, &command),
@@ -109,8 +137,11 @@ pub fn run(world: &World, Ready(typed): Ready) -> Result<()> {
         Command::Baseline(command) => baseline::run(&context, &command),
         Command::Predict(command) => predict::run(&context, &command),
         Command::Evaluate(command) => evaluate::run(&context, &command),
+        Command::Run(command) => run::run(&context, &command),
         Command::Doctor(command) => doctor::run(&context, &command, &threads),
     };
-    outcome
-        .map_err(|error| if error.status() == Status::Stopped { again::say_how(world, error) } else { error })
+    outcome.map_err(|error| match error.status() {
+        Status::Stopped => again::say_how(world, error, resuming),
+        _ => error,
+    })
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::common::{Context, load_for, to_mixture};
+use super::common::{Context, load_for};
 use crate::classifier::{Draw, Mixture, Pick, Sampling, fold_draws};
 use crate::error::Result;
 use crate::report::{Phases, count};
@@ -47,7 +47,7 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     context.check_output(&typed.out, &[&typed.classifier, &marginals.file])?;
     let mut phases = Phases::new();
     let classifier = world.agree(ClassifierFile::read(&typed.classifier).map_err(Into::into))?;
-    let mixture = to_mixture(&classifier);
+    let mixture = Mixture::from_file(&classifier);
     let load = LoadOptions { marginals, labels: None, clamp: typed.clamp };
     // A label and its score, and where each row begins, twice while it is written.
     let extra = Extra { bytes_a_row: 8 * classifier.k + 16, ..Extra::default() };

@@ -7,8 +7,7 @@ use serde_json::json;
 use super::common::Context;
 use crate::error::{Result, usage};
 use crate::report::{Phases, Progress, count};
-use crate::store::write_file;
-use crate::synth::{Generator, Shape, make};
+use crate::synth::{Sample, Shape};
 
 /// Make a long-tailed data set: features, labels, and the true marginals the labels were drawn from
 #[derive(clap::Args)]
@@ -22,13 +21,30 @@ samples of the same problem: fit on one, evaluate on the other.")]
 pub(super) struct Typed {
     /// The file to write
     out: PathBuf,
-    /// Rows
+    #[command(flatten)]
+    rows: RowOptions,
+    #[command(flatten)]
+    problem: ProblemOptions,
+}
+
+/// Which rows of a problem; also a part of job files.
+#[derive(clap::Args)]
+pub(super) struct RowOptions {
+    /// How many rows
     #[arg(long, default_value_t = 2000, value_name = "N")]
     instances: u64,
-    /// Labels
+    /// Number of the first row, for other samples of the same problem
+    #[arg(long, default_value_t = 0, value_name = "ROW")]
+    first_row: u64,
+}
+
+/// What the rows are drawn from; also a section of job files.
+#[derive(clap::Args)]
+pub(super) struct ProblemOptions {
+    /// How many labels there are
     #[arg(long, default_value_t = 200, value_name = "M")]
     labels: u32,
-    /// Features
+    /// How many features there are
     #[arg(long, default_value_t = 500, value_name = "D")]
     features: u32,
     /// Stored marginals a row
@@ -40,18 +56,17 @@ pub(super) struct Typed {
     /// Exponent of the power law of label popularity
     #[arg(long, default_value_t = 1.0, value_name = "S")]
     exponent: f64,
-    /// Number of the first row, for other samples of the same problem
-    #[arg(long, default_value_t = 0, value_name = "ROW")]
-    first_row: u64,
-    /// Seed
+    /// Seed of all that is drawn
     #[arg(long, default_value_t = 0)]
     seed: u64,
 }
 
-impl Typed {
-    fn check(&self) -> Result<Shape> {
+impl ProblemOptions {
+    /// The sample of this problem that has these rows.
+    pub fn check(&self, rows: &RowOptions) -> Result<Sample> {
+        let RowOptions { instances, first_row } = *rows;
         let sizes = [
-            ("--instances", self.instances),
+            ("--instances", instances),
             ("--labels", self.labels.into()),
             ("--features", self.features.into()),
             ("--nnz", self.nnz.into()),
@@ -60,12 +75,11 @@ impl Typed {
             return usage(format!("{name} is 0, but must be at least 1"));
         }
         let stored = self.nnz.min(self.labels);
-        let entries = self.instances.checked_mul(stored.into());
-        let last = self.first_row.checked_add(self.instances);
+        let entries = instances.checked_mul(stored.into());
+        let last = first_row.checked_add(instances);
         if entries.is_none_or(|entries| entries > 1 << 40) || last.is_none() {
             return usage(format!(
-                "--instances {} with --nnz {stored} from --first-row {} is more than macrok can number",
-                self.instances, self.first_row
+                "--instances {instances} with --nnz {stored} from --first-row {first_row} is more than macrok can number",
             ));
         }
         if !(self.avg_labels > 0.0 && self.avg_labels <= 0.5 * f64::from(stored)) {
@@ -77,42 +91,30 @@ impl Typed {
         if !(self.exponent > 0.0 && self.exponent <= 4.0) {
             return usage(format!("--exponent is {}, but must be above 0 and at most 4", self.exponent));
         }
-        Ok(Shape {
-            instances: self.instances,
+        let shape = Shape {
+            instances,
             labels: self.labels,
             features: self.features,
             nnz: stored,
             average_labels: self.avg_labels,
             exponent: self.exponent,
-        })
+        };
+        Ok(Sample { shape, seed: self.seed, first_row })
     }
 }
 
 pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     let Context { world, console, .. } = context;
-    let shape = world.agree(typed.check())?;
+    let sample = world.agree(typed.problem.check(&typed.rows))?;
+    let Sample { shape, .. } = sample;
     context.check_output(&typed.out, &[])?;
     let mut phases = Phases::new();
-    let share = |rank: u64| shape.instances * rank / world.size() as u64;
-    let (from, to) = (share(world.rank() as u64), share(world.rank() as u64 + 1));
-    let progress = Progress::new(console, "making rows", to - from);
-    let generator = Generator::new(shape, typed.seed);
-    let rows = typed.first_row + from..typed.first_row + to;
-    let made = make(&generator, rows, |rows| progress.advance(rows));
+    let progress = Progress::new(console, "making rows", sample.share(world));
+    let made = sample.make(world, |rows| progress.advance(rows));
     progress.finish();
     phases.end("make");
-    let entries = [&made.features, &made.labels, &made.marginals].map(|rows| rows.indices.len() as u64);
-    let entries = entries.map(|local| world.gather_to_all(local).iter().sum::<u64>());
+    let entries = sample.write(world, &made, &typed.out, context.overwrite)?;
     let n = shape.instances;
-    let matrices = [
-        made.features.matrix("features", n, shape.features.into()),
-        made.labels.matrix("labels", n, shape.labels.into()),
-        made.marginals.matrix("marginals", n, shape.labels.into()),
-    ];
-    write_file(world, &typed.out, context.overwrite, &matrices, |file| {
-        file.new_attr::<u64>().create("seed")?.write_scalar(&typed.seed)?;
-        file.new_attr::<u64>().create("first_row")?.write_scalar(&typed.first_row)
-    })?;
     phases.end("write");
     phases.slowest(world);
     console.line(format_args!(
@@ -133,7 +135,7 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
             "m": shape.labels,
             "d": shape.features,
             "entries": { "features": entries[0], "labels": entries[1], "marginals": entries[2] },
-            "seed": typed.seed,
+            "seed": sample.seed,
             "ranks": world.size(),
             "seconds": { "make": phases.seconds("make"), "write": phases.seconds("write"), "total": phases.total() },
             "peak_rss_bytes": phases.peak(),

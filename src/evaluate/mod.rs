@@ -1,11 +1,13 @@
 //! How good predictions are: every metric of DESIGN section 5, from integer sums over rows.
 
 mod calibration;
+mod evaluation;
 mod scores;
 mod tally;
 
 pub use calibration::{Bin, Calibration, calibration};
-pub use scores::{Scores, score};
+pub use evaluation::{Evaluation, Mode};
+pub use scores::{Scores, always_scored, score, score_also};
 pub use tally::{Propensities, Tally, tally, tally_draw};
 
 use crate::classifier::{Draw, Mixture, Sampling};

@@ -21,9 +21,27 @@ const BINARY: [&str; 10] = [
     "accuracy",
 ];
 
+/// Metrics beside those, in the order of [`score`].
+const WHOLE: [&str; 7] =
+    ["instance-precision", "instance-recall", "instance-f1", "ndcg", "ps-precision", "hamming", "coverage"];
+
+const AVERAGES: [&str; 2] = ["macro", "micro"];
+
+/// Names of what [`score`] gives.
+pub fn always_scored() -> impl Iterator<Item = String> {
+    let averaged =
+        AVERAGES.iter().flat_map(|average| BINARY.iter().map(move |name| format!("{average}-{name}")));
+    WHOLE.iter().map(|&name| name.to_owned()).chain(averaged)
+}
+
 /// Every metric of DESIGN section 5. `parts` are draws or rules with weights that sum to 1: with
 /// one part it is that draw; with the rules of a mixture, the exact expectation over its draws.
 pub fn score(parts: &[(f64, &Tally)], epsilon: f64) -> Result<Scores> {
+    score_also(parts, epsilon, &[])
+}
+
+/// The same, and after them the values of `formulas`, by their texts.
+pub fn score_also(parts: &[(f64, &Tally)], epsilon: f64, formulas: &[Metric]) -> Result<Scores> {
     let tallies: Vec<&Tally> = parts.iter().map(|part| part.1).collect();
     let tensors: Vec<Tensor> = tallies
         .iter()
@@ -47,21 +65,21 @@ pub fn score(parts: &[(f64, &Tally)], epsilon: f64) -> Result<Scores> {
         })
         .sum();
     let best = per_row(|tally| tally.propensity_best);
-    let mut scores: Scores = Vec::new();
-    let mut add = |name: &str, value: f64| scores.push((name.to_owned(), value));
-    add("instance-precision", tensor.true_positives.iter().sum::<f64>() / first.k as f64);
-    add("instance-recall", per_row(|tally| tally.recall));
-    add("instance-f1", per_row(|tally| tally.f1));
-    add("ndcg", per_row(|tally| tally.ndcg));
-    add("ps-precision", if best > 0.0 { per_row(|tally| tally.propensity_hits) / best } else { 0.0 });
-    add("hamming", wrong / labels);
-    add("coverage", covered as f64 / labels);
-    for average in ["macro", "micro"] {
-        for measure in BINARY {
-            let name = format!("{average}-{measure}");
-            let objective = Metric::parse(&name)?.bind(first.k, epsilon);
-            add(&name, objective.value(&tensor));
-        }
+    let whole = [
+        tensor.true_positives.iter().sum::<f64>() / first.k as f64,
+        per_row(|tally| tally.recall),
+        per_row(|tally| tally.f1),
+        per_row(|tally| tally.ndcg),
+        if best > 0.0 { per_row(|tally| tally.propensity_hits) / best } else { 0.0 },
+        wrong / labels,
+        covered as f64 / labels,
+    ];
+    let mut scores: Scores = always_scored().zip(whole).collect();
+    let value = |metric: &Metric| metric.bind(first.k, epsilon).value(&tensor);
+    for name in always_scored().skip(WHOLE.len()) {
+        let value = value(&Metric::parse(&name)?);
+        scores.push((name, value));
     }
+    scores.extend(formulas.iter().map(|metric| (metric.text().to_owned(), value(metric))));
     Ok(scores)
 }

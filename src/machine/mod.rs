@@ -5,6 +5,7 @@
 //! Every look takes the root of those files as an argument, so that tests can make up machines.
 
 pub mod cgroup;
+mod company;
 mod cpu_set;
 mod filesystem;
 mod launcher;
@@ -17,6 +18,7 @@ mod threads;
 
 use std::path::Path;
 
+pub use company::{check_alike, check_together, forgotten_srun};
 pub use cpu_set::{CpuSet, ranges};
 pub use filesystem::{FileSystem, Kind};
 pub use launcher::Launcher;

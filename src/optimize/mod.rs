@@ -2,6 +2,7 @@
 //! nothing is lost when it is stopped.
 
 mod around;
+mod classifier_file;
 mod climb;
 mod data;
 mod fit;
@@ -12,6 +13,7 @@ mod keeper;
 mod observer;
 mod oracle;
 mod saved;
+mod search;
 mod seconds;
 mod state;
 mod step;
@@ -27,6 +29,7 @@ pub use frank_wolfe::{Fit, Options, Start, Stop, frank_wolfe, population};
 pub use initial::Initial;
 pub use keep::{Existing, Keep};
 pub use observer::Observer;
+pub use search::{Epsilon, Origin, Search};
 pub use seconds::Seconds;
 pub use state::{State, Turn};
 pub use step::{Step, StepRule, best_step, best_step_together};

@@ -4,20 +4,19 @@ use std::sync::Arc;
 
 use super::frank_wolfe::{Outcome, Stop};
 use super::seconds::{Seconds, timed};
-use crate::classifier::{Candidates, Mixture, Rule, count};
-use crate::measure::{Population, Tensor};
+use crate::classifier::{Candidates, Mixture, Pass, Rule};
+use crate::measure::{Counts, Population, Tensor};
 use crate::shard::Shard;
 use crate::world::World;
 
 /// The linear problem's solution and its confusion tensor, over all ranks.
 pub(super) struct Oracle<'a> {
     world: &'a World,
-    shard: &'a Shard,
     population: &'a Population,
     /// Those of `population`, for the tensors to share.
     positives: Arc<[f64]>,
-    k: usize,
-    candidates: Candidates,
+    pass: Pass<'a>,
+    counts: Counts,
     /// A tensor that is needed no more, whose memory the next one takes.
     spare: Option<Tensor>,
     pub seconds: Seconds,
@@ -32,25 +31,27 @@ impl<'a> Oracle<'a> {
         candidates: Candidates,
     ) -> Self {
         let positives = population.fractions();
+        let pass = Pass::new(shard, k, candidates);
+        let counts = Counts::new(shard.labels());
         let seconds = Seconds::default();
-        Oracle { world, shard, population, positives, k, candidates, spare: None, seconds }
+        Oracle { world, population, positives, pass, counts, spare: None, seconds }
     }
 
     /// Algorithm 1, lines 9 and 10.
     pub fn tensor(&mut self, rule: &Rule) -> Tensor {
-        let Oracle { k, candidates, .. } = *self;
-        let mut counts = timed(&mut self.seconds.oracle, || count(self.shard, rule, k, candidates));
+        let Oracle { world, pass, counts, .. } = self;
+        timed(&mut self.seconds.oracle, || pass.count(rule, counts));
         timed(&mut self.seconds.reduce, || {
             let rows = self.population.rows;
-            self.world.sum(&mut counts.true_positives, rows.saturating_mul(self.population.unit));
-            self.world.sum(&mut counts.predicted, rows);
+            world.sum(&mut counts.true_positives, rows.saturating_mul(self.population.unit));
+            world.sum(&mut counts.predicted, rows);
         });
         match self.spare.take() {
             Some(mut spare) => {
-                spare.recount(&counts, self.population);
+                spare.recount(&self.counts, self.population);
                 spare
             }
-            None => Tensor::with_positives(&counts, self.population, Arc::clone(&self.positives)),
+            None => Tensor::with_positives(&self.counts, self.population, Arc::clone(&self.positives)),
         }
     }
 

@@ -4,6 +4,8 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use crate::world::progress;
+
 /// Entries of a block: few enough to stay in a core's cache while they are looked at twice, enough to
 /// make taking a block cost nothing.
 const ENTRIES: u64 = 1 << 16;
@@ -68,6 +70,7 @@ impl Blocks {
                         break;
                     }
                     add(total.get_or_insert_with(&new), block);
+                    progress();
                 }
             }
             total

@@ -1,6 +1,7 @@
 //! Loading this rank's rows. Every step that can fail is agreed on by all ranks before the next.
 
-use super::marginals::Columns;
+use super::columns::Columns;
+use super::order::Order;
 use super::pack::pack;
 use super::{FixedPoint, Shard, Targets, Truth};
 use crate::error::{Result, usage};
@@ -9,6 +10,7 @@ use crate::store::{Content, Csr, Hdf5File, Location, MatrixFile, RowStarts, Stor
 use crate::world::World;
 use std::ops::Range;
 
+#[derive(Clone, Debug)]
 pub struct LoadOptions {
     pub marginals: Location,
     /// Without labels the marginals stand in for them.
@@ -118,9 +120,12 @@ fn load(
         None => None,
     };
     let content = Content::Probabilities { clamp: options.clamp };
-    let packed = pack(marginals, starts, content, truth.as_ref());
-    let (loaded, hits) = world.agree(packed.map_err(Into::into))?;
     let total_rows = marginals.shape().0;
+    let renumbered = marginals.shape().1 as usize >= Order::WORTHWHILE;
+    let positives =
+        truth.as_ref().filter(|_| renumbered).map(|labels| total_positives(world, labels, total_rows));
+    let packed = pack(marginals, starts, content, truth.as_ref(), positives.as_deref());
+    let (loaded, hits) = world.agree(packed.map_err(Into::into))?;
     let targets = match truth {
         Some(labels) => Targets::Labels(Truth::from_parts(labels, hits)),
         None => Targets::Expected(FixedPoint::for_terms(total_rows)),

@@ -1,75 +1,13 @@
 //! Stored marginals the way a pass reads them: as few bytes an entry as can be.
 
 use super::blocks::Blocks;
+use super::columns::Columns;
+use super::grouping::Grouping;
 use super::order::Order;
-use super::pack::renumber;
 use crate::store::Csr;
-
-/// How a column is stored.
-pub trait Column: Copy + Eq + Send + Sync + sealed::Sealed + 'static {
-    fn index(self) -> usize;
-    /// The column of that number, which must fit.
-    fn at(index: usize) -> Self;
-}
-
-/// Kernels know the two widths there are.
-mod sealed {
-    pub trait Sealed {}
-    impl Sealed for u16 {}
-    impl Sealed for u32 {}
-}
-
-impl Column for u16 {
-    #[inline]
-    fn index(self) -> usize {
-        self.into()
-    }
-
-    #[inline]
-    fn at(index: usize) -> u16 {
-        index as u16
-    }
-}
-
-impl Column for u32 {
-    #[inline]
-    fn index(self) -> usize {
-        self as usize
-    }
-
-    #[inline]
-    fn at(index: usize) -> u32 {
-        index as u32
-    }
-}
 
 /// Entries that follow every row, if only as padding: kernels read as many at a time.
 pub const PADDING: usize = 16;
-
-/// Columns are narrow where the number of labels allows: a quarter of the bytes a pass reads.
-pub enum Columns {
-    Narrow(Vec<u16>),
-    Wide(Vec<u32>),
-}
-
-impl Columns {
-    /// The most labels that narrow columns can tell apart.
-    pub const NARROW: usize = 1 << 16;
-
-    /// Zeroed space for `entries` columns below `labels`, and the padding.
-    pub(super) fn new(labels: usize, entries: usize) -> Columns {
-        if labels <= Columns::NARROW {
-            Columns::Narrow(vec![0; entries + PADDING])
-        } else {
-            Columns::Wide(vec![0; entries + PADDING])
-        }
-    }
-
-    /// Bytes of one column.
-    pub(super) fn width(labels: usize) -> usize {
-        if labels <= Columns::NARROW { size_of::<u16>() } else { size_of::<u32>() }
-    }
-}
 
 /// The stored marginals of a range of rows. In each row labels ascend.
 pub struct Marginals {
@@ -82,32 +20,25 @@ pub struct Marginals {
     longest_row: usize,
 }
 
-/// The entries of one row, in either width.
-#[derive(Clone, Copy)]
-pub enum Row<'s> {
-    Narrow(Entries<'s, u16>),
-    Wide(Entries<'s, u32>),
-}
-
 /// The entries of one row.
 #[derive(Clone, Copy)]
-pub struct Entries<'s, C> {
-    columns: &'s [C],
+pub struct Row<'s> {
+    columns: &'s Columns,
     values: &'s [f32],
+    start: usize,
     length: usize,
 }
 
-impl<'s, C: Column> Entries<'s, C> {
+impl<'s> Row<'s> {
     /// `length` entries from `start` on.
     ///
     /// # Panics
     /// When fewer than [`PADDING`] others follow.
     #[inline]
-    pub fn new(columns: &'s [C], values: &'s [f32], start: usize, length: usize) -> Self {
-        let (columns, values) = (&columns[start..], &values[start..]);
-        let needed = length + PADDING;
-        assert!(columns.len() >= needed && values.len() >= needed, "rows are followed by padding");
-        Entries { columns, values, length }
+    pub fn new(columns: &'s Columns, values: &'s [f32], start: usize, length: usize) -> Self {
+        let end = start + length + PADDING;
+        assert!(columns.codes().len() >= end && values.len() >= end, "rows are followed by padding");
+        Row { columns, values, start, length }
     }
 
     #[inline]
@@ -120,20 +51,54 @@ impl<'s, C: Column> Entries<'s, C> {
         self.length == 0
     }
 
+    /// The column of the entry at `position`.
     #[inline]
-    pub fn columns(&self) -> &'s [C] {
-        &self.columns[..self.length]
+    pub fn column(&self, position: u32) -> u32 {
+        self.columns.get(self.start + position as usize)
+    }
+
+    /// The marginal of the entry at `position`.
+    #[inline]
+    pub fn value(&self, position: u32) -> f32 {
+        self.values[self.start..self.start + self.length][position as usize]
+    }
+
+    /// Writes columns and marginals of the entries at `positions`, and tells `each` about every column.
+    #[inline]
+    pub fn gather(&self, positions: &[u32], columns: &mut [u32], values: &mut [f32], each: impl Fn(u32)) {
+        let range = self.start..self.start + self.length;
+        let out = columns.iter_mut().zip(values);
+        self.columns.each(range.clone(), positions, out, |column, position, (to, value)| {
+            (*to, *value) = (column, self.values[range.clone()][position as usize]);
+            each(column);
+        });
+    }
+
+    /// Whether an entry has this column.
+    #[inline]
+    pub fn has(&self, column: u32) -> bool {
+        let grouping = self.columns.grouping();
+        let code = grouping.code(column);
+        // All of them, without a branch: the compiler makes vectors of that.
+        let found = self.codes().iter().fold(false, |found, &other| found | (other == code));
+        let same = |&position: &u32| self.column(position) == column;
+        found && (!grouping.is_shared() || (0..self.length as u32).any(|position| same(&position)))
+    }
+
+    #[inline]
+    pub fn codes(&self) -> &'s [u16] {
+        &self.columns.codes()[self.start..self.start + self.length]
     }
 
     #[inline]
     pub fn values(&self) -> &'s [f32] {
-        &self.values[..self.length]
+        &self.values[self.start..self.start + self.length]
     }
 
-    /// Columns and values of the row and of all that is behind it, which is at least the padding.
+    /// Codes and values of the row and of all that is behind it, which is at least the padding.
     #[inline]
-    pub fn padded(&self) -> (&'s [C], &'s [f32]) {
-        (self.columns, self.values)
+    pub fn padded(&self) -> (&'s [u16], &'s [f32]) {
+        (&self.columns.codes()[self.start..], &self.values[self.start..])
     }
 }
 
@@ -190,6 +155,12 @@ impl Marginals {
         self.names().map_or(column, |names| names[column as usize])
     }
 
+    /// The column of a label.
+    #[inline]
+    pub fn column(&self, label: u32) -> u32 {
+        self.columns_of().map_or(label, |columns| columns[label as usize])
+    }
+
     /// The column of every label; none when it is the label itself.
     pub fn columns_of(&self) -> Option<&[u32]> {
         self.order.as_ref().map(Order::columns)
@@ -199,22 +170,19 @@ impl Marginals {
     pub fn row(&self, local: usize) -> Row<'_> {
         let start = self.starts[local] as usize;
         let length = self.starts[local + 1] as usize - start;
-        match &self.columns {
-            Columns::Narrow(columns) => Row::Narrow(Entries::new(columns, &self.values, start, length)),
-            Columns::Wide(columns) => Row::Wide(Entries::new(columns, &self.values, start, length)),
-        }
+        Row::new(&self.columns, &self.values, start, length)
     }
 
     /// Labels and marginals of a row, labels ascending.
     pub fn labelled(&self, local: usize) -> impl Iterator<Item = (u32, f32)> + '_ {
         let range = self.starts[local] as usize..self.starts[local + 1] as usize;
-        range.map(move |at| {
-            let column = match &self.columns {
-                Columns::Narrow(columns) => columns[at].into(),
-                Columns::Wide(columns) => columns[at],
-            };
-            (self.label(column), self.values[at])
-        })
+        range.map(move |at| (self.label(self.columns.get(at)), self.values[at]))
+    }
+
+    /// Which columns share a code.
+    #[inline]
+    pub fn grouping(&self) -> Grouping {
+        self.columns.grouping()
     }
 
     /// The marginals of all entries, and the padding.
@@ -228,16 +196,19 @@ impl From<&Csr> for Marginals {
     fn from(matrix: &Csr) -> Marginals {
         let starts: Vec<u64> = matrix.indptr().raw_storage().iter().map(|&at| at as u64).collect();
         let (labels, indices) = (matrix.cols(), matrix.indices());
-        let mut columns = Columns::new(labels, indices.len());
-        let order = (labels >= Order::WORTHWHILE).then(|| Order::by_frequency(labels, indices));
+        let order = (labels >= Order::WORTHWHILE).then(|| Order::new(labels, indices, None));
         let columns_of = order.as_ref().map(Order::columns);
-        match &mut columns {
-            Columns::Narrow(columns) => renumber(columns, indices, columns_of),
-            Columns::Wide(columns) => renumber(columns, indices, columns_of),
+        let blocks = Blocks::new(&starts);
+        let mut columns = Columns::new(labels, indices.len());
+        let at = |row: usize| starts[row] as usize;
+        let pieces = columns.pieces(&blocks, at);
+        for block in 0..blocks.len() {
+            let rows = blocks.rows(block);
+            pieces.put(block, &indices[at(rows.start)..at(rows.end)], columns_of);
         }
+        drop(pieces);
         let mut values = matrix.data().to_vec();
         values.extend([0.0; PADDING]);
-        let blocks = Blocks::new(&starts);
         Marginals::new(labels, starts, columns, values, order, blocks)
     }
 }

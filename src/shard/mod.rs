@@ -1,7 +1,9 @@
 //! This rank's rows: marginals and, where given, true labels, in memory.
 
 mod blocks;
+mod columns;
 mod fixed;
+mod grouping;
 mod load;
 mod marginals;
 mod order;
@@ -12,9 +14,11 @@ mod truth;
 use std::ops::Range;
 
 pub use blocks::Blocks;
+pub use columns::Columns;
 pub use fixed::FixedPoint;
+pub use grouping::Grouping;
 pub use load::{Extra, LoadOptions, Plan, load_labels, load_planned, load_shard, plan_load, total_positives};
-pub use marginals::{Column, Columns, Entries, Marginals, PADDING, Row};
+pub use marginals::{Marginals, PADDING, Row};
 pub use predictions::{Predicted, load_predictions};
 pub use truth::Truth;
 

@@ -4,7 +4,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::blocks::Blocks;
-use super::marginals::{Column, Columns, Marginals, PADDING};
+use super::columns::Columns;
+use super::marginals::{Marginals, PADDING};
 use super::order::Order;
 use super::truth::{Hits, columns as columns_of_row};
 use crate::store::{Content, Csr, MatrixFile, RowStarts, Slab, StoreError};
@@ -13,19 +14,20 @@ use crate::store::{Content, Csr, MatrixFile, RowStarts, Slab, StoreError};
 const SAMPLED: usize = 32;
 
 /// Loads the rows of `starts`, and marks the entries of labels that are in `truth`. Of several bad rows the
-/// first is named.
+/// first is named. Where labels are renumbered, `positives` of all ranks say which are alike, if they are known.
 pub(super) fn pack(
     matrix: &MatrixFile<'_>,
     starts: RowStarts,
     content: Content,
     truth: Option<&Csr>,
+    positives: Option<&[u64]>,
 ) -> Result<(Marginals, Hits), StoreError> {
     let labels = matrix.shape().1 as usize;
     let entries = starts.entries() as usize;
     let blocks = Blocks::new(starts.starts());
     let order = (labels >= Order::WORTHWHILE).then(|| {
         let sample = sample(matrix, &starts, content, &blocks);
-        Order::by_frequency(labels, &sample)
+        Order::new(labels, &sample, positives)
     });
     let columns_of = order.as_ref().map(Order::columns);
     let mut columns = Columns::new(labels, entries);
@@ -65,35 +67,14 @@ pub(super) fn pack(
         }
         value_pieces.with(block, |values| values.copy_from_slice(&slab.values));
     };
-    match &mut columns {
-        Columns::Narrow(columns) => {
-            let pieces = blocks.pieces(columns, end);
-            read(&|block, slab| {
-                fill(block, slab);
-                pieces.with(block, |piece| renumber(piece, &slab.columns, columns_of));
-            })?;
-        }
-        Columns::Wide(columns) => {
-            let pieces = blocks.pieces(columns, end);
-            read(&|block, slab| {
-                fill(block, slab);
-                pieces.with(block, |piece| renumber(piece, &slab.columns, columns_of));
-            })?;
-        }
-    }
+    let column_pieces = columns.pieces(&blocks, end);
+    read(&|block, slab| {
+        fill(block, slab);
+        column_pieces.put(block, &slab.columns, columns_of);
+    })?;
+    drop(column_pieces);
     drop(value_pieces);
     Ok((Marginals::new(labels, starts.into_starts(), columns, values, order, blocks), hits))
-}
-
-/// Writes the column of each label.
-pub(super) fn renumber<C: Column>(columns: &mut [C], labels: &[u32], columns_of: Option<&[u32]>) {
-    let pairs = columns.iter_mut().zip(labels);
-    match columns_of {
-        None => pairs.for_each(|(column, &label)| *column = C::at(label as usize)),
-        Some(columns_of) => {
-            pairs.for_each(|(column, &label)| *column = C::at(columns_of[label as usize] as usize));
-        }
-    }
 }
 
 /// Labels of some entries from all over the rows. What cannot be read is left for the real reading to

@@ -20,7 +20,7 @@ use super::partial::Partial;
 use super::replace::{Overwrite, followed};
 use crate::error;
 use crate::job::fault;
-use crate::world::World;
+use crate::world::{World, progress};
 
 /// One rank's part of a one-dimensional dataset that all ranks write together.
 pub struct Piece<'d> {
@@ -206,6 +206,7 @@ fn write_pieces(path: &Path, pieces: &[Piece<'_>], places: &[u64]) -> Result<()>
             let offset = place + (piece.start + at as u64) * piece.bytes.width();
             file.write_all_at(&piece.bytes.part(at..end).encode(), offset).map_err(io("write it"))?;
             at = end;
+            progress();
         }
     }
     file.sync_all().map_err(io("write it"))

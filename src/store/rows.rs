@@ -3,6 +3,7 @@
 use super::error::Result;
 use super::matrix::MatrixFile;
 use super::slab::{Content, RowStarts, Slab};
+use crate::world::progress;
 
 /// A matrix in memory (DESIGN section 3).
 pub type Csr = sprs::CsMatI<f32, u32, usize>;
@@ -26,6 +27,7 @@ impl MatrixFile<'_> {
             let fitting = places[row + 1..].partition_point(|&end| end - places[row] <= ENTRIES);
             let end = row + fitting.max(1);
             self.read_slab(starts, row..end, content, &mut slab)?;
+            progress();
             let before = columns.len();
             columns.extend_from_slice(&slab.columns);
             values.extend_from_slice(&slab.values);

@@ -6,10 +6,12 @@
 //! depends on the seed and its global number only, so any number of ranks makes the same file.
 
 mod row;
+mod sample;
 
 use rayon::prelude::*;
 
 pub use row::{Generator, Shape};
+pub use sample::Sample;
 
 use crate::store::Matrix;
 

@@ -8,10 +8,12 @@ mod node;
 #[cfg(feature = "mpi")]
 mod ranks;
 mod tell;
+mod watch;
 
 use std::process::ExitCode;
 
 pub use node::Nodes;
+pub use watch::progress;
 
 use crate::error::{Error, Result, Status};
 use crate::store::remove_unfinished;
@@ -165,10 +167,14 @@ impl World {
     /// only this rank knows of is printed here and ends every other rank by force, because those
     /// may be waiting for this one.
     pub fn finish(self, outcome: Result<()>) -> ExitCode {
+        if self.is_root() {
+            watch::forget();
+        }
         let Err(error) = outcome else { return ExitCode::SUCCESS };
         let status = error.status();
         let agreed = matches!(error, Error::Agreed { .. });
-        if !agreed || self.is_root() {
+        let told_elsewhere = matches!(error, Error::Silent);
+        if !told_elsewhere && (!agreed || self.is_root()) {
             // To stop when asked to is no error.
             let kind = if status == Status::Stopped { "" } else { "error: " };
             eprintln!("macrok: {kind}{error}");

@@ -7,6 +7,7 @@ use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator, CommunicatorCollectives, Destination, Root, Source};
 
 use super::Element;
+use super::watch::Waiting;
 use crate::error::{Error, Result};
 
 pub(super) struct Ranks {
@@ -83,6 +84,7 @@ impl Ranks {
 
     /// The first rank of those that MPI says can share memory with this one.
     pub(super) fn first_on_node(&self) -> usize {
+        let _waiting = Waiting::begin();
         // The key keeps the order of ranks, so the first there is the smallest here.
         let node = self.communicator.split_shared(self.communicator.rank());
         let mut first = self.rank() as u64;
@@ -95,6 +97,7 @@ impl Ranks {
     }
 
     fn reduce<T: Element>(&self, values: &mut [T], piece: usize, operation: SystemOperation) {
+        let _waiting = Waiting::begin();
         let mut total = vec![T::default(); values.len().min(piece)];
         for part in values.chunks_mut(piece) {
             let total = &mut total[..part.len()];
@@ -104,6 +107,7 @@ impl Ranks {
     }
 
     pub(super) fn broadcast<T: Element>(&self, values: &mut Vec<T>, piece: usize) {
+        let _waiting = Waiting::begin();
         let root = self.communicator.process_at_rank(0);
         let mut length = values.len() as u64;
         root.broadcast_into(&mut length);
@@ -115,6 +119,7 @@ impl Ranks {
 
     /// Point to point, in pieces: the collective form counts the whole result in a `c_int`.
     pub(super) fn gather<T: Element>(&self, values: &[T], piece: usize) -> Option<Vec<Vec<T>>> {
+        let _waiting = Waiting::begin();
         if self.rank() != 0 {
             let root = self.communicator.process_at_rank(0);
             root.send(&(values.len() as u64));

@@ -1,6 +1,7 @@
 //! What the integration tests share: running the program, alone or under ranks, and files for it.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
+pub mod experiments;
 pub mod files;
 pub mod jobs;
 pub mod many_labels;

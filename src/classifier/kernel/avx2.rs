@@ -6,8 +6,9 @@
 
 use std::arch::x86_64::*;
 
-use super::{LANES, PROBES, ROUNDING, Table};
-use crate::shard::{Column, Entries};
+use super::table::{ROUNDING, SMALLEST};
+use super::{LANES, PROBES, Scores, Table};
+use crate::shard::{Grouping, Row};
 
 /// Proof that this processor has the instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,31 +23,48 @@ impl Avx2 {
     }
 
     #[inline]
-    pub(super) fn score<C: Column>(
-        self,
-        table: &Table,
-        row: Entries<'_, C>,
-        k: usize,
-        scores: &mut [f32],
-    ) -> f32 {
+    pub(super) fn score(self, table: &Table, row: Row<'_>, k: usize, scores: &mut [f32]) -> f32 {
         assert!(scores.len() >= row.len().next_multiple_of(LANES), "space for the scores");
-        // SAFETY: `self` proves the instructions. `Entries::new` has seen that 16 entries follow the row,
-        // so groups of 16 stay within both slices; the scores have been checked.
-        unsafe { score::<Exactly, C>(&table.words, row, k, scores) }
+        // SAFETY: `self` proves the instructions. `Row::new` has seen that 16 entries follow the row, so groups of
+        // 16 stay within both slices; the scores have been checked; a table has a word and, where it has any, a
+        // bound for every code, which is checked again.
+        unsafe {
+            match table.scores() {
+                Scores::Single => {
+                    assert!(table.words.len() >= Grouping::CODES, "a word for every code");
+                    score(Singles(&table.words), row, k, scores)
+                }
+                Scores::Bound => {
+                    assert!(table.bounds.len() >= Grouping::CODES, "a bound for every code");
+                    let own = table.grouping.own_codes() as i32;
+                    score(Bounds { bounds: &table.bounds, own }, row, k, scores)
+                }
+            }
+        }
     }
 
+    /// Writes the single scores of the first `length` columns, and minus infinity for the rest. Returns what at
+    /// least `k` scores reach.
+    ///
+    /// # Panics
+    /// When a column has no word in the table, or a slice is shorter than `columns`.
     #[inline]
-    pub(super) fn bound<C: Column>(
+    pub(super) fn score_few(
         self,
         table: &Table,
-        row: Entries<'_, C>,
+        columns: &[u32],
+        length: usize,
+        values: &[f32],
         k: usize,
         scores: &mut [f32],
     ) -> f32 {
-        assert!(scores.len() >= row.len().next_multiple_of(LANES), "space for the scores");
-        assert!(table.is_rounded(), "rounded coefficients");
-        // SAFETY: as above.
-        unsafe { score::<Rounded, C>(&table.rounded, row, k, scores) }
+        let whole = columns.len();
+        assert!(
+            whole.is_multiple_of(LANES) && values.len() >= whole && scores.len() >= whole,
+            "whole vectors"
+        );
+        // SAFETY: `self` proves the instructions, and the lengths have been checked.
+        unsafe { score_few(&table.words, columns, length, values, k, scores) }
     }
 
     #[inline]
@@ -63,55 +81,45 @@ impl Avx2 {
     }
 }
 
-/// Scores eight entries: what is stored, and what is not above any of their exact scores.
+/// Scores eight entries: what is stored, and what is not above any of their single scores.
 ///
 /// # Safety
-/// The processor has the instructions; eight columns and eight values can be read.
-trait Eight {
-    type Word;
-
-    unsafe fn eight<C: Column>(
-        words: &[Self::Word],
-        columns: *const C,
-        values: *const f32,
-    ) -> (__m256, __m256);
+/// The processor has the instructions; eight codes and eight values can be read; there is a word for every code.
+trait Eight: Copy {
+    unsafe fn eight(self, codes: *const u16, values: *const f32) -> (__m256, __m256);
 }
 
-/// With the coefficients themselves.
-struct Exactly;
+/// By the coefficients of their columns, which are their codes.
+#[derive(Clone, Copy)]
+struct Singles<'t>(&'t [u64]);
 
-/// With rounded ones.
-struct Rounded;
+/// By the bounds of their codes, of which the first are of one column each.
+#[derive(Clone, Copy)]
+struct Bounds<'t> {
+    bounds: &'t [u32],
+    own: i32,
+}
 
-/// Scores a row. Returns what at least `k` exact scores reach.
+/// Scores a row. Returns what at least `k` single scores reach.
 ///
 /// # Safety
 /// The processor has the instructions; 16 entries follow the row; `scores` has room for the row's length
-/// rounded up to a multiple of 16.
+/// rounded up to a multiple of 16; there is a word for every code.
 #[target_feature(enable = "avx2,fma,popcnt")]
-unsafe fn score<E: Eight, C: Column>(
-    words: &[E::Word],
-    row: Entries<'_, C>,
-    k: usize,
-    scores: &mut [f32],
-) -> f32 {
-    let (columns, values) = row.padded();
-    // Few labels have their coefficients in the cache anyway.
-    let far = size_of::<C>() > 2 && columns.len() >= row.len() + AHEAD + LANES;
-    let (columns, values, out) = (columns.as_ptr(), values.as_ptr(), scores.as_mut_ptr());
+unsafe fn score<E: Eight>(words: E, row: Row<'_>, k: usize, scores: &mut [f32]) -> f32 {
+    let (codes, values) = row.padded();
+    let (codes, values, out) = (codes.as_ptr(), values.as_ptr(), scores.as_mut_ptr());
     let nothing = _mm256_set1_ps(f32::NEG_INFINITY);
     let (mut low, mut high) = (nothing, nothing);
     let whole = row.len() / LANES * LANES;
     let mut at = 0;
-    // SAFETY: `at + 16` stays within what the caller promised, and `at + AHEAD + 16` within the columns where
-    // it is used.
+    // SAFETY: `at + 16` stays within what the caller promised.
     unsafe {
         while at < whole {
-            if far {
-                bring(words, columns.add(at + AHEAD));
-            }
-            let (first, first_least) = E::eight(words, columns.add(at), values.add(at));
-            let (second, second_least) = E::eight(words, columns.add(at + 8), values.add(at + 8));
+            _mm_prefetch::<_MM_HINT_NTA>(values.wrapping_add(at + AHEAD).cast());
+            _mm_prefetch::<_MM_HINT_NTA>(codes.wrapping_add(at + AHEAD).cast());
+            let (first, first_least) = words.eight(codes.add(at), values.add(at));
+            let (second, second_least) = words.eight(codes.add(at + 8), values.add(at + 8));
             _mm256_storeu_ps(out.add(at), first);
             _mm256_storeu_ps(out.add(at + 8), second);
             low = _mm256_max_ps(low, first_least);
@@ -122,7 +130,7 @@ unsafe fn score<E: Eight, C: Column>(
             let left = _mm256_set1_epi32((row.len() - at) as i32);
             let lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
             let inside = _mm256_castsi256_ps(_mm256_cmpgt_epi32(left, lanes));
-            let (some, least) = E::eight(words, columns.add(at), values.add(at));
+            let (some, least) = words.eight(codes.add(at), values.add(at));
             _mm256_storeu_ps(out.add(at), _mm256_blendv_ps(nothing, some, inside));
             // Both registers have had as many, so either will do; one after the other is faster.
             (low, high) = (high, _mm256_max_ps(low, _mm256_blendv_ps(nothing, least, inside)));
@@ -135,23 +143,9 @@ unsafe fn score<E: Eight, C: Column>(
     if k > LANES { f32::NEG_INFINITY } else { largest(k, low, high) }
 }
 
-/// How many entries ahead their coefficients are asked for: the time of a miss, in entries.
-const AHEAD: usize = 96;
-
-/// Asks for the coefficients of sixteen entries.
-///
-/// # Safety
-/// Sixteen columns can be read.
-#[inline(always)]
-unsafe fn bring<W, C: Column>(words: &[W], columns: *const C) {
-    for lane in 0..LANES {
-        // SAFETY: promised by the caller; asking for an address does no harm wherever it points.
-        unsafe {
-            let column = (*columns.add(lane)).index();
-            _mm_prefetch::<_MM_HINT_T0>(words.as_ptr().wrapping_add(column).cast());
-        }
-    }
-}
+/// How many entries ahead they are asked for, as what will not be needed again: so they take no place in the caches
+/// from coefficients.
+const AHEAD: usize = 512;
 
 /// The k-th largest of sixteen numbers.
 #[target_feature(enable = "avx2,fma,popcnt")]
@@ -182,66 +176,93 @@ fn largest(k: usize, low: __m256, high: __m256) -> f32 {
     _mm_cvtss_f32(_mm_min_ss(two, _mm_shuffle_ps::<1>(two, two)))
 }
 
-/// Where the words of eight columns are.
+/// Where the words of eight codes are.
 ///
 /// # Safety
-/// The processor has the instructions; eight columns can be read.
+/// The processor has the instructions; eight codes can be read; there is a word for every code.
 #[target_feature(enable = "avx2,fma,popcnt")]
 #[inline]
-unsafe fn places<W, C: Column>(words: &[W], columns: *const C) -> [*const W; 8] {
-    // SAFETY: the columns are promised, and those that are returned are below the number of words: that is so of
-    // all columns of 16 bits, or has been checked.
+unsafe fn places<W>(words: &[W], codes: *const u16) -> [*const W; 8] {
+    // SAFETY: promised by the caller.
     unsafe {
-        if size_of::<C>() == 2 && words.len() >= 1 << 16 {
-            let both =
-                [columns.cast::<u64>().read_unaligned(), columns.cast::<u64>().add(1).read_unaligned()];
-            let part = |lane: usize| (both[lane / 4] >> (16 * (lane % 4))) as u16;
-            return std::array::from_fn(|lane| words.as_ptr().add(part(lane).into()));
+        let both = [codes.cast::<u64>().read_unaligned(), codes.cast::<u64>().add(1).read_unaligned()];
+        let part = |lane: usize| (both[lane / 4] >> (16 * (lane % 4))) as u16;
+        std::array::from_fn(|lane| words.as_ptr().add(part(lane).into()))
+    }
+}
+
+/// # Safety
+/// The processor has the instructions; `columns` are a multiple of sixteen, and the others not fewer.
+#[target_feature(enable = "avx2,fma,popcnt")]
+unsafe fn score_few(
+    words: &[u64],
+    columns: &[u32],
+    length: usize,
+    values: &[f32],
+    k: usize,
+    scores: &mut [f32],
+) -> f32 {
+    let last = _mm256_set1_epi32((words.len() - 1) as u32 as i32);
+    let nothing = _mm256_set1_ps(f32::NEG_INFINITY);
+    let lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    let (mut low, mut high) = (nothing, nothing);
+    for (at, columns) in (0..).step_by(8).zip(columns.chunks_exact(8)) {
+        // SAFETY: eight of each, as promised; every column has been seen to be below the number of words.
+        unsafe {
+            let wide = _mm256_loadu_si256(columns.as_ptr().cast());
+            let allowed = _mm256_cmpeq_epi32(_mm256_min_epu32(wide, last), wide);
+            assert!(_mm256_movemask_epi8(allowed) == -1, "every column has coefficients");
+            let places = std::array::from_fn(|lane| words.as_ptr().add(columns[lane] as usize));
+            let eight = score_eight(places, _mm256_loadu_ps(values.as_ptr().add(at)));
+            let left = _mm256_set1_epi32((length as i32).wrapping_sub(at as i32));
+            let inside = _mm256_castsi256_ps(_mm256_cmpgt_epi32(left, lanes));
+            let eight = _mm256_blendv_ps(nothing, eight, inside);
+            _mm256_storeu_ps(scores.as_mut_ptr().add(at), eight);
+            (low, high) = (high, _mm256_max_ps(low, eight));
         }
-        let wide = match size_of::<C>() {
-            2 => _mm256_cvtepu16_epi32(_mm_loadu_si128(columns.cast())),
-            _ => _mm256_loadu_si256(columns.cast()),
+    }
+    if k > LANES { f32::NEG_INFINITY } else { largest(k, low, high) }
+}
+
+/// The scores of eight entries, rounded once, which is monotone.
+///
+/// # Safety
+/// The processor has the instructions; the eight words can be read.
+#[target_feature(enable = "avx2,fma,popcnt")]
+#[inline]
+unsafe fn score_eight([a, b, c, d, e, f, g, h]: [*const u64; 8], values: __m256) -> __m256 {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        let two = |first: *const u64, second: *const u64| {
+            _mm_loadh_pd(_mm_castsi128_pd(_mm_loadl_epi64(first.cast())), second.cast())
         };
-        let last = _mm256_set1_epi32((words.len() - 1) as u32 as i32);
-        let allowed = _mm256_cmpeq_epi32(_mm256_min_epu32(wide, last), wide);
-        assert!(_mm256_movemask_epi8(allowed) == -1, "every column has coefficients");
-        std::array::from_fn(|lane| words.as_ptr().add((*columns.add(lane)).index()))
+        let outer = _mm256_castpd_ps(_mm256_set_m128d(two(e, f), two(a, b)));
+        let inner = _mm256_castpd_ps(_mm256_set_m128d(two(g, h), two(c, d)));
+        let slopes = _mm256_shuffle_ps::<0x88>(outer, inner);
+        let intercepts = _mm256_shuffle_ps::<0xdd>(outer, inner);
+        _mm256_fmadd_ps(slopes, values, intercepts)
     }
 }
 
-impl Eight for Exactly {
-    type Word = u64;
-
-    /// Scores that are rounded once, which is monotone.
+impl Eight for Singles<'_> {
     #[target_feature(enable = "avx2,fma,popcnt")]
     #[inline]
-    unsafe fn eight<C: Column>(words: &[u64], columns: *const C, values: *const f32) -> (__m256, __m256) {
+    unsafe fn eight(self, codes: *const u16, values: *const f32) -> (__m256, __m256) {
         // SAFETY: as promised by the caller.
-        unsafe {
-            let two = |first: *const u64, second: *const u64| {
-                _mm_loadh_pd(_mm_castsi128_pd(_mm_loadl_epi64(first.cast())), second.cast())
-            };
-            let [a, b, c, d, e, f, g, h] = places(words, columns);
-            let outer = _mm256_castpd_ps(_mm256_set_m128d(two(e, f), two(a, b)));
-            let inner = _mm256_castpd_ps(_mm256_set_m128d(two(g, h), two(c, d)));
-            let slopes = _mm256_shuffle_ps::<0x88>(outer, inner);
-            let intercepts = _mm256_shuffle_ps::<0xdd>(outer, inner);
-            let scores = _mm256_fmadd_ps(slopes, _mm256_loadu_ps(values), intercepts);
-            (scores, scores)
-        }
+        let scores = unsafe { score_eight(places(self.0, codes), _mm256_loadu_ps(values)) };
+        (scores, scores)
     }
 }
 
-impl Eight for Rounded {
-    type Word = u32;
-
-    /// Scores of coefficients that were rounded up, and those less all that this can have added.
+impl Eight for Bounds<'_> {
+    /// Scores of coefficients that were rounded up, and, for codes of one column, those less all that this can have
+    /// added.
     #[target_feature(enable = "avx2,fma,popcnt")]
     #[inline]
-    unsafe fn eight<C: Column>(words: &[u32], columns: *const C, values: *const f32) -> (__m256, __m256) {
+    unsafe fn eight(self, codes: *const u16, values: *const f32) -> (__m256, __m256) {
         // SAFETY: as promised by the caller.
         unsafe {
-            let [a, b, c, d, e, f, g, h] = places(words, columns).map(|place| *place as i32);
+            let [a, b, c, d, e, f, g, h] = places(self.bounds, codes).map(|place| *place as i32);
             let both = _mm256_setr_epi32(a, b, c, d, e, f, g, h);
             let upper = _mm256_set1_epi32(0xffff_0000_u32 as i32);
             let slopes = _mm256_castsi256_ps(_mm256_and_si256(both, upper));
@@ -250,9 +271,12 @@ impl Eight for Rounded {
             let scores = _mm256_fmadd_ps(slopes, values, intercepts);
             let size = |number| _mm256_andnot_ps(_mm256_set1_ps(-0.0), number);
             // The smallest numbers have fewer digits to round.
-            let sizes = _mm256_add_ps(size(intercepts), _mm256_set1_ps(1e-34));
+            let sizes = _mm256_add_ps(size(intercepts), _mm256_set1_ps(SMALLEST));
             let sizes = _mm256_fmadd_ps(size(slopes), values, sizes);
-            (scores, _mm256_fnmadd_ps(sizes, _mm256_set1_ps(ROUNDING), scores))
+            let least = _mm256_fnmadd_ps(sizes, _mm256_set1_ps(ROUNDING), scores);
+            let codes = _mm256_cvtepu16_epi32(_mm_loadu_si128(codes.cast()));
+            let own = _mm256_castsi256_ps(_mm256_cmpgt_epi32(_mm256_set1_epi32(self.own), codes));
+            (scores, _mm256_blendv_ps(_mm256_set1_ps(f32::NEG_INFINITY), least, own))
         }
     }
 }

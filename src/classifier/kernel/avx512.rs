@@ -5,8 +5,8 @@
 use std::arch::x86_64::*;
 
 use super::avx2::Avx2;
-use super::{LANES, PROBES, Table};
-use crate::shard::{Column, Entries};
+use super::{LANES, PROBES, Scores, Table};
+use crate::shard::{Grouping, Row};
 
 /// Proof that this processor has the instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,17 +22,15 @@ impl Avx512 {
     }
 
     #[inline]
-    pub(super) fn score<C: Column>(
-        self,
-        table: &Table,
-        row: Entries<'_, C>,
-        k: usize,
-        scores: &mut [f32],
-    ) -> f32 {
+    pub(super) fn score(self, table: &Table, row: Row<'_>, k: usize, scores: &mut [f32]) -> f32 {
+        if table.scores() == Scores::Bound {
+            return self.avx2.score(table, row, k, scores);
+        }
         assert!(scores.len() >= row.len().next_multiple_of(LANES), "space for the scores");
-        // SAFETY: `self` proves the instructions. `Entries::new` has seen that 16 entries follow the row,
-        // so groups of 16 stay within both slices; the scores have been checked.
-        unsafe { score(table, row, k, scores) }
+        assert!(table.words.len() >= Grouping::CODES, "a word for every code");
+        // SAFETY: `self` proves the instructions. `Row::new` has seen that 16 entries follow the row, so groups of
+        // 16 stay within both slices; the scores and the words have been checked.
+        unsafe { score(&table.words, row, k, scores) }
     }
 
     #[inline]
@@ -51,12 +49,11 @@ impl Avx512 {
 
 /// # Safety
 /// The processor has the instructions; 16 entries follow the row; `scores` has room for the row's length
-/// rounded up to a multiple of 16.
+/// rounded up to a multiple of 16; there is a word for every code.
 #[target_feature(enable = "avx512f,popcnt")]
-unsafe fn score<C: Column>(table: &Table, row: Entries<'_, C>, k: usize, scores: &mut [f32]) -> f32 {
-    let words: &[u64] = &table.words;
-    let (columns, values) = row.padded();
-    let (columns, values, out) = (columns.as_ptr(), values.as_ptr(), scores.as_mut_ptr());
+unsafe fn score(words: &[u64], row: Row<'_>, k: usize, scores: &mut [f32]) -> f32 {
+    let (codes, values) = row.padded();
+    let (codes, values, out) = (codes.as_ptr(), values.as_ptr(), scores.as_mut_ptr());
     let nothing = _mm512_set1_ps(f32::NEG_INFINITY);
     let mut maxima = nothing;
     let mut at = 0;
@@ -64,7 +61,7 @@ unsafe fn score<C: Column>(table: &Table, row: Entries<'_, C>, k: usize, scores:
     unsafe {
         while at < row.len() {
             let inside = u16::MAX >> (LANES - (row.len() - at).min(LANES));
-            let scores = _mm512_mask_mov_ps(nothing, inside, sixteen(words, columns.add(at), values.add(at)));
+            let scores = _mm512_mask_mov_ps(nothing, inside, sixteen(words, codes.add(at), values.add(at)));
             _mm512_storeu_ps(out.add(at), scores);
             maxima = _mm512_max_ps(maxima, scores);
             at += LANES;
@@ -94,22 +91,15 @@ fn largest(k: usize, numbers: __m512) -> f32 {
 /// The scores of sixteen entries, each rounded once.
 ///
 /// # Safety
-/// The processor has the instructions; sixteen columns and sixteen values can be read.
+/// The processor has the instructions; sixteen codes and sixteen values can be read; there is a word for every
+/// code.
 #[target_feature(enable = "avx512f,popcnt")]
 #[inline]
-unsafe fn sixteen<C: Column>(words: &[u64], columns: *const C, values: *const f32) -> __m512 {
-    let (words, size) = (words.as_ptr().cast::<i64>(), words.len());
-    // SAFETY: columns of 16 bits are below the least size of a table; wider ones are checked first. A table
-    // has at most 2^31 words, because a gather takes its indices as signed.
+unsafe fn sixteen(words: &[u64], codes: *const u16, values: *const f32) -> __m512 {
+    let words = words.as_ptr().cast::<i64>();
+    // SAFETY: promised by the caller.
     unsafe {
-        let wide = if size_of::<C>() == 2 {
-            _mm512_cvtepu16_epi32(_mm256_loadu_si256(columns.cast()))
-        } else {
-            let wide = _mm512_loadu_si512(columns.cast());
-            let last = _mm512_set1_epi32((size - 1).min(i32::MAX as usize) as i32);
-            assert!(_mm512_cmple_epu32_mask(wide, last) == u16::MAX, "every column has a pair");
-            wide
-        };
+        let wide = _mm512_cvtepu16_epi32(_mm256_loadu_si256(codes.cast()));
         let low = _mm512_castsi512_ps(_mm512_i32gather_epi64::<8>(_mm512_castsi512_si256(wide), words));
         let high = _mm512_i32gather_epi64::<8>(_mm512_extracti64x4_epi64::<1>(wide), words);
         let high = _mm512_castsi512_ps(high);

@@ -1,43 +1,26 @@
 //! Whether a kernel does here what it should. Run once, before it is used: not every processor there is could
 //! be tried when the kernels were written.
 
-use super::{Kernel, PROBES, Space, Table, round_both};
-use crate::memory::Zeroed;
-use crate::shard::{Column, Entries, PADDING};
+use super::{Few, Kernel, PROBES, Space, Table};
+use crate::shard::{Columns, Grouping, PADDING, Row};
 
-/// Compares a kernel with the scalar one on some rows of every length around that of a vector.
+/// Compares a kernel with the scalar one on some rows of every length around that of a vector: with labels that
+/// have codes of their own, and with so many that they share them.
 pub(super) fn works(kernel: Kernel) -> bool {
-    let labels = 500;
     let number = |at: usize| ((at * 2_654_435_761) % 1_000_003) as f32 / 1_000_003.0;
-    let table = Table::new(labels, |label| (2.0 * number(label) - 0.5, number(label + labels) - 0.5));
     let entries = 3 * PADDING;
-    let narrow: Vec<u16> = (0..2 * entries).map(|at| (at * 7 % labels) as u16).collect();
-    let wide: Vec<u32> = narrow.iter().map(|&column| column.into()).collect();
-    let values: Vec<f32> = (0..2 * entries).map(|at| number(at + 2 * labels)).collect();
-    // As if they were very many. By one thread: others may be waiting for this check.
-    let mut rounded = Table::new(labels, |label| table.pair(label));
-    rounded.rounded = Zeroed::new(labels);
-    rounded.rounded.iter_mut().zip(rounded.words.iter()).for_each(|(to, &word)| *to = round_both(word));
-    (1..=entries).all(|length| {
-        let start = length % 5;
-        let wide = Entries::new(&wide, &values, start, length);
-        let narrow = Entries::new(&narrow, &values, start, length);
-        same(kernel, &table, narrow) && same(kernel, &table, wide) && bounds(kernel, &rounded, wide)
+    let values: Vec<f32> = (0..2 * entries).map(|at| number(at + 1000)).collect();
+    [(500, 7), (Grouping::CODES + 500, 2731)].into_iter().all(|(labels, stride)| {
+        let columns: Vec<u32> = (0..2 * entries).map(|at| (at * stride % labels) as u32).collect();
+        let columns = Columns::from_numbers(labels, &columns);
+        let mut table = Table::new(labels, columns.grouping());
+        // Few enough to be filled in by one thread: others may be waiting for this check.
+        table.fill_here(labels, |label| (2.0 * number(label) - 0.5, number(label + labels) - 0.5));
+        (1..=entries).all(|length| same(kernel, &table, Row::new(&columns, &values, length % 5, length)))
     })
 }
 
-/// Whether bounds are none below the scores, and what k of them should reach is reached by k scores.
-fn bounds<C: Column>(kernel: Kernel, table: &Table, row: Entries<'_, C>) -> bool {
-    let (mut space, mut plain) = (Space::default(), Space::default());
-    [1, 5, 8].into_iter().filter(|&k| k < row.len()).all(|k| {
-        let Some(bound) = kernel.bound(table, row, k, &mut space) else { return true };
-        Kernel::Scalar.score(table, row, k, &mut plain);
-        let above = (0..row.len() as u32).all(|at| space.score(at) >= plain.score(at).next_down());
-        above && Kernel::Scalar.count(&plain, row.len(), [bound.max(f32::MIN); PROBES])[0] >= k
-    })
-}
-
-fn same<C: Column>(kernel: Kernel, table: &Table, row: Entries<'_, C>) -> bool {
+fn same(kernel: Kernel, table: &Table, row: Row<'_>) -> bool {
     let (mut space, mut plain) = (Space::default(), Space::default());
     let length = row.len();
     [1, 3, 5, 8, 20].into_iter().filter(|&k| k < length).all(|k| {
@@ -61,8 +44,21 @@ fn same<C: Column>(kernel: Kernel, table: &Table, row: Entries<'_, C>) -> bool {
             Kernel::Scalar.find(&mut space, length, threshold);
             (positions == space.positions()).then_some(positions.len())
         });
-        close && counts[0] >= k && counts.map(Some) == found
+        close && counts.map(Some) == found && bounds_hold(kernel, table, row, &space, (k, bound))
     })
+}
+
+/// Whether no single score is more than a step above what stands for it, and at least `k` reach `bound`.
+fn bounds_hold(kernel: Kernel, table: &Table, row: Row<'_>, space: &Space, (k, bound): (usize, f32)) -> bool {
+    let all: Vec<u32> = (0..row.len() as u32).collect();
+    let mut few = Few::default();
+    few.gather(table, row, &all);
+    few.score(kernel, table, k);
+    // The last digit may differ from how a row is scored.
+    let reached = all.iter().filter(|&&at| few.single(at) >= bound.next_down()).count();
+    few.pick(kernel, bound.next_down());
+    let found = few.picked().len() == reached && reached >= k;
+    found && all.iter().all(|&at| few.single(at) <= space.score(at).next_up())
 }
 
 #[cfg(test)]

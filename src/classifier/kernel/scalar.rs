@@ -1,7 +1,8 @@
 //! The kernels without special instructions: what every other one is compared with.
 
-use super::{LANES, PROBES, Table};
-use crate::shard::{Column, Entries, PADDING};
+use super::table::{ROUNDING, SMALLEST};
+use super::{LANES, PROBES, Scores, Table};
+use crate::shard::{PADDING, Row};
 
 /// In double precision and then rounded, which is monotone. A single multiplication and a single
 /// addition would not be.
@@ -10,17 +11,60 @@ pub(super) fn single(pair: (f32, f32), value: f32) -> f32 {
     (f64::from(pair.0) * f64::from(value) + f64::from(pair.1)) as f32
 }
 
-pub(super) fn score<C: Column>(table: &Table, row: Entries<'_, C>, k: usize, scores: &mut [f32]) -> f32 {
-    let mut maxima = [f32::NEG_INFINITY; LANES];
-    let entries = row.columns().chunks(LANES).zip(row.values().chunks(LANES));
-    for ((columns, values), scores) in entries.zip(scores.chunks_mut(LANES)) {
-        let pairs = columns.iter().zip(values);
-        for (((&column, &value), score), largest) in pairs.zip(&mut *scores).zip(&mut maxima) {
-            *score = single(table.pair(column.index()), value);
-            *largest = largest.max(*score);
+pub(super) fn score(table: &Table, row: Row<'_>, k: usize, scores: &mut [f32]) -> f32 {
+    let entries = row.codes().iter().zip(row.values());
+    match table.scores() {
+        Scores::Single => {
+            let single = |(&code, &value): (&u16, &f32)| single(table.pair(code.into()), value);
+            put(entries.map(single).map(|score| (score, score)), k, scores)
         }
-        scores[columns.len()..].fill(f32::NEG_INFINITY);
+        Scores::Bound => put(entries.map(|(&code, &value)| bound(table, code, value)), k, scores),
     }
+}
+
+/// The score of coefficients that were rounded up, and, for the code of one column, that less all that this can
+/// have added.
+fn bound(table: &Table, code: u16, value: f32) -> (f32, f32) {
+    let (slope, intercept) = table.bound(code);
+    let score = single((slope, intercept), value);
+    if usize::from(code) >= table.grouping.own_codes() {
+        return (score, f32::NEG_INFINITY);
+    }
+    let size = slope.abs() * value + intercept.abs() + SMALLEST;
+    (score, score - size * ROUNDING)
+}
+
+/// The scores themselves where columns share codes: much slower than their bounds.
+pub(super) fn score_columns(table: &Table, row: Row<'_>, k: usize, scores: &mut [f32]) -> f32 {
+    let columns = (0..row.len() as u32).map(|position| row.column(position) as usize);
+    let single = |(column, &value): (usize, &f32)| single(table.pair(column), value);
+    put(columns.zip(row.values()).map(single).map(|score| (score, score)), k, scores)
+}
+
+/// The scores of the first `length` of these columns.
+pub(super) fn score_few(
+    table: &Table,
+    columns: &[u32],
+    length: usize,
+    values: &[f32],
+    k: usize,
+    scores: &mut [f32],
+) -> f32 {
+    let entries = columns[..length].iter().zip(values);
+    let single = |(&column, &value): (&u32, &f32)| single(table.pair(column as usize), value);
+    put(entries.map(single).map(|score| (score, score)), k, scores)
+}
+
+/// Writes the scores of a row, which come with what their single scores are not below. Returns what at least `k` of
+/// those reach.
+fn put(row: impl ExactSizeIterator<Item = (f32, f32)>, k: usize, scores: &mut [f32]) -> f32 {
+    let length = row.len();
+    let mut maxima = [f32::NEG_INFINITY; LANES];
+    for (at, ((score, least), out)) in row.zip(&mut *scores).enumerate() {
+        *out = score;
+        maxima[at % LANES] = maxima[at % LANES].max(least);
+    }
+    scores[length..length.next_multiple_of(LANES)].fill(f32::NEG_INFINITY);
     if k > LANES {
         return f32::NEG_INFINITY;
     }

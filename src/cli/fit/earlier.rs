@@ -23,7 +23,7 @@ impl Earlier {
     pub fn look(context: &Context<'_>, ready: &Ready<'_>, asked: &Fingerprint) -> Result<Earlier> {
         let mut earlier = Earlier { made_from: None, begun: false };
         context.world.on_root(|| {
-            let mut inputs = vec![ready.load.marginals.file.as_path(), ready.typed.init.as_ref()];
+            let mut inputs = vec![ready.load.marginals.file.as_path(), ready.typed.how.init.as_ref()];
             inputs.extend(ready.load.labels.as_ref().map(|labels| labels.file.as_path()));
             context.check_apart(&ready.out, &inputs)?;
             let there = ready.typed.resume && ready.out.symlink_metadata().is_ok();
@@ -81,10 +81,8 @@ impl Earlier {
                 "{} is complete: it was made from the same data with the same options; nothing is left to do",
                 ready.out.display()
             ));
-            console.json(
-                world,
-                || json!({ "metric": ready.metric.text(), "k": ready.options.k, "complete": true }),
-            )?;
+            console
+                .json(world, || json!({ "metric": ready.metric.text(), "k": ready.k, "complete": true }))?;
         }
         Ok(complete)
     }

@@ -23,7 +23,7 @@ pub(super) fn facts(
     utilities.extend(column(|done| done.utility));
     json!({
         "metric": ready.metric.text(),
-        "k": ready.options.k,
+        "k": ready.k,
         "n": shard.total_rows,
         "m": shard.labels(),
         "ranks": context.world.size(),

@@ -2,24 +2,26 @@
 
 mod earlier;
 mod facts;
+pub(super) mod options;
 mod ready;
 mod shown;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::common::{Context, to_file, to_mixture};
+use super::common::Context;
 use crate::checkpoint::Fingerprint;
-use crate::classifier::{Candidates, Mixture};
+use crate::classifier::Mixture;
 use crate::error::{Error, Result};
 use crate::job::{TimeLimit, fault};
 use crate::measure::{Population, catalogue_help};
-use crate::optimize::{Data, Finished, Fit, Initial, Options, StepRule, Task, asked, fit};
+use crate::optimize::{Data, Finished, Initial, Origin, Task, asked, fit};
 use crate::report::Phases;
 use crate::shard::{Extra, Plan, Shard, load_planned};
 use crate::store::ClassifierFile;
 
 use earlier::Earlier;
+use options::FitOptions;
 use ready::Ready;
 use shown::Shown;
 
@@ -56,33 +58,11 @@ pub(super) struct Typed {
     /// The classifier file to write
     #[arg(long, value_name = "CLF.h5")]
     out: Option<PathBuf>,
-    /// Where to start: top-k, random, prior (inverse label priors), or a classifier file
-    #[arg(long, default_value = "top-k", value_name = "top-k|random|prior|FILE")]
-    init: String,
-    /// How far to go in each iteration
-    #[arg(long, value_enum, default_value = "search")]
-    step: StepRule,
-    /// Most iterations, each one pass over the marginals
-    #[arg(long, default_value_t = 50, value_name = "N")]
-    max_iters: usize,
-    /// Stop when the best step is smaller
-    #[arg(long, default_value_t = 1e-3, value_name = "STEP")]
-    tolerance: f64,
-    /// Stop when an iteration gains less, or the gap promises less
-    #[arg(long, default_value_t = 1e-6, value_name = "GAIN")]
-    min_gain: f64,
-    /// Added to every denominator of the metric, on the scale of fractions of n
-    #[arg(long, default_value_t = 1e-9)]
-    epsilon: f64,
-    /// Sets epsilon to C / n instead: C imaginary instances in every denominator
-    #[arg(long, value_name = "C", conflicts_with = "epsilon")]
-    smoothing: Option<f64>,
+    #[command(flatten)]
+    how: FitOptions,
     /// Seed of --init random
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Labels a rule may choose from
-    #[arg(long, value_enum, default_value = "all")]
-    candidates: Candidates,
     /// Move marginals outside [0, 1] to the nearer end instead of refusing them
     #[arg(long)]
     clamp: bool,
@@ -116,8 +96,8 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
         return Ok(());
     }
     let ready = world.agree(typed.check(context.overwrite))?;
-    let start = load_start(context, typed)?;
-    let mut earlier = Earlier::look(context, &ready, &asked(&ready.metric, &start, &ready.options))?;
+    let start = load_start(context, &ready)?;
+    let mut earlier = Earlier::look(context, &ready, &asked(&ready.metric, &start, &ready.options(1)))?;
     if ready.keep.is_some() {
         control.stop_in_order(world, typed.time_limit);
     }
@@ -130,9 +110,8 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
         return world.agree(Err(Error::Stopped(stopped)));
     }
     let data = Data::new(world, &shard);
-    let epsilon = typed.smoothing.map_or(typed.epsilon, |c| c / shard.total_rows as f64);
-    let options = Options { epsilon, ..ready.options };
-    shown::warn(context, &ready.metric.bind(options.k, epsilon), &data.population);
+    let options = ready.options(shard.total_rows);
+    shown::warn(context, &ready.metric.bind(options.k, options.epsilon), &data.population);
     let task = Task { data: &data, metric: &ready.metric, initial: start, options };
     let made_from = task.facts();
     if earlier.is_complete(context, &ready, &made_from)? {
@@ -152,7 +131,7 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
 }
 
 fn load(context: &Context<'_>, ready: &Ready<'_>, start: &Initial) -> Result<(Shard, Plan)> {
-    let k = ready.options.k;
+    let k = ready.k;
     let mut planned = None;
     let labelled = ready.load.labels.is_some();
     // Two copies of the tensor: one is being written while the next waits.
@@ -166,7 +145,7 @@ fn load(context: &Context<'_>, ready: &Ready<'_>, start: &Initial) -> Result<(Sh
         if let Initial::Given(mixture) = start {
             let given = mixture.rules[0].labels();
             context.check(given == labels, || {
-                format!("--init {} is for {given} labels, but the data have {labels}", ready.typed.init)
+                format!("--init {} is for {given} labels, but the data have {labels}", ready.typed.how.init)
             })?;
         }
         shown::describe(context, ready, plan);
@@ -184,37 +163,21 @@ fn write(
     population: &Population,
     made_from: &Fingerprint,
 ) -> Result<()> {
-    let file = finished.fit.as_ref().map(|fit| to_classifier_file(ready, fit, population, made_from));
+    let seed = ready.typed.seed;
+    let file =
+        finished.fit.as_ref().map(|fit| fit.classifier_file(&ready.metric, seed, population, made_from));
     file.unwrap_or_default().write(context.world, &ready.out, context.overwrite)
 }
 
 /// The initial classifier; a file is read by rank 0's peers too, they need its rules.
-fn load_start(context: &Context<'_>, typed: &Typed) -> Result<Initial> {
-    match typed.init.as_str() {
-        "top-k" => Ok(Initial::TopK),
-        "random" => Ok(Initial::Random { seed: typed.seed }),
-        "prior" => Ok(Initial::Prior),
-        path => {
-            let file = ClassifierFile::read(path.as_ref()).map_err(Into::into);
-            let mixture: Mixture = to_mixture(&context.world.agree(file)?);
-            Ok(Initial::Given(mixture))
+fn load_start(context: &Context<'_>, ready: &Ready<'_>) -> Result<Initial> {
+    Ok(match &ready.search.origin {
+        Origin::TopK => Initial::TopK,
+        Origin::Random => Initial::Random { seed: ready.typed.seed },
+        Origin::Prior => Initial::Prior,
+        Origin::File(path) => {
+            let file = ClassifierFile::read(path).map_err(Into::into);
+            Initial::Given(Mixture::from_file(&context.world.agree(file)?))
         }
-    }
-}
-
-fn to_classifier_file(
-    ready: &Ready<'_>,
-    fit: &Fit,
-    population: &Population,
-    made_from: &Fingerprint,
-) -> ClassifierFile {
-    let labelled = population.unit == 1;
-    ClassifierFile {
-        trajectory: fit.trajectory.clone(),
-        // Expected positives are no counts; propensities cannot be estimated from them.
-        positives: if labelled { population.positives.clone() } else { Vec::new() },
-        rows: population.rows,
-        made_from: Some(made_from.to_text()),
-        ..to_file(&fit.mixture, ready.metric.text(), ready.typed.seed)
-    }
+    })
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::Typed;
 use crate::error::{Result, usage};
 use crate::measure::Metric;
-use crate::optimize::{Existing, Keep, Options};
+use crate::optimize::{Existing, Keep, Options, Search};
 use crate::shard::LoadOptions;
 use crate::store::{Location, Overwrite, Role};
 
@@ -13,11 +13,19 @@ use crate::store::{Location, Overwrite, Role};
 pub(super) struct Ready<'t> {
     pub typed: &'t Typed,
     pub load: LoadOptions,
-    pub options: Options,
+    pub k: usize,
+    pub search: Search,
     pub metric: Metric,
     pub out: PathBuf,
     /// None when no checkpoints are wanted.
     pub keep: Option<Keep>,
+}
+
+impl Ready<'_> {
+    /// The options for data of so many rows. Only epsilon depends on that.
+    pub fn options(&self, rows: u64) -> Options {
+        self.search.options(self.k, rows)
+    }
 }
 
 impl Typed {
@@ -30,20 +38,6 @@ impl Typed {
         if k == 0 {
             return usage("-k is 0, but at least one label must be predicted");
         }
-        if !(1..=8000).contains(&self.max_iters) {
-            return usage(format!("--max-iters is {}, but must be 1 to 8000", self.max_iters));
-        }
-        let positive = [("--epsilon", self.epsilon), ("--smoothing", self.smoothing.unwrap_or(1.0))];
-        for (name, value) in positive {
-            if !(value > 0.0 && value.is_finite()) {
-                return usage(format!("{name} is {value}, but must be positive and finite"));
-            }
-        }
-        for (name, value) in [("--tolerance", self.tolerance), ("--min-gain", self.min_gain)] {
-            if !(value >= 0.0 && value.is_finite()) {
-                return usage(format!("{name} is {value}, but must be at least 0 and finite"));
-            }
-        }
         Ok(Ready {
             typed: self,
             load: LoadOptions {
@@ -51,15 +45,8 @@ impl Typed {
                 labels: self.labels.as_ref().map(|text| Location::parse(text, Role::Labels)),
                 clamp: self.clamp,
             },
-            options: Options {
-                k,
-                epsilon: self.epsilon,
-                candidates: self.candidates,
-                step: self.step,
-                max_iterations: self.max_iters,
-                tolerance: self.tolerance,
-                min_gain: self.min_gain,
-            },
+            k,
+            search: self.how.check()?,
             metric: Metric::parse(&self.metric)?,
             out: out.clone(),
             keep: self.keep(out, overwrite)?,

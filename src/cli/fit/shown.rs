@@ -18,7 +18,7 @@ pub(super) fn describe(context: &Context<'_>, ready: &Ready<'_>, plan: &Plan) {
         count(plan.rows),
         count(plan.labels),
         count(plan.entries),
-        ready.options.k,
+        ready.k,
         ready.metric.text(),
     ));
     context.console.line(match &ready.load.labels {

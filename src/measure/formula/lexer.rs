@@ -2,7 +2,7 @@
 
 use super::catalogue::{lookup, names};
 use super::error::Fault;
-use super::suggest::nearest;
+use crate::suggest::nearest;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token {

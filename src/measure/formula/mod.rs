@@ -11,7 +11,6 @@ mod node;
 mod parser;
 mod program;
 mod range;
-mod suggest;
 mod syntax;
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@
 const LONGEST: usize = 40;
 
 /// The known name fewest edits away from `word`, ignoring case, if that is at most a third of its letters.
-pub(super) fn nearest(word: &str, known: impl Iterator<Item = String>) -> Option<(usize, String)> {
+pub(crate) fn nearest(word: &str, known: impl Iterator<Item = String>) -> Option<(usize, String)> {
     let word: Vec<char> = word.to_lowercase().chars().collect();
     if word.len() > LONGEST {
         return None;

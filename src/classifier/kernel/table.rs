@@ -1,0 +1,170 @@
+//! The coefficients of a rule, laid out for look-ups.
+
+use rayon::prelude::*;
+
+use crate::memory::Zeroed;
+use crate::shard::Grouping;
+
+/// Slope and intercept of every column, side by side in one word: one cache miss a column, not two.
+///
+/// There are words for every code, so that no code needs a check before a look-up.
+pub struct Table {
+    pub(super) words: Zeroed<u64>,
+    /// Where columns share codes: the largest slope and the largest intercept of each code, both rounded up to 16
+    /// bits, the slope in the upper half. They fit the cache of a core, which the words do not. Otherwise empty.
+    pub(super) bounds: Zeroed<u32>,
+    pub(super) grouping: Grouping,
+    /// Whether `bounds` bound. Numbers that rounding up would take out of the range of singles have none.
+    tame: bool,
+}
+
+/// What stands for a score in a [`Space`](super::Space).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scores {
+    /// The single score of each entry.
+    Single,
+    /// A number that the single score of an entry is at most one step above.
+    Bound,
+}
+
+/// The smallest number of 16 bits that is not below `value`: the upper half of a single.
+fn round_up(value: f32) -> u16 {
+    let bits = value.to_bits();
+    // Cutting bits off moves towards zero, which is up only for what is below it.
+    let up = if value > 0.0 { bits + 0xffff } else { bits };
+    (up >> 16) as u16
+}
+
+/// What rounding a coefficient up to 16 bits adds at most, as a share of the result, and a little more.
+pub(super) const ROUNDING: f32 = 1.02 / 128.0;
+
+/// Added to sizes before that share is taken: numbers below the smallest normal one have fewer digits.
+pub(super) const SMALLEST: f32 = 1e-34;
+
+/// Columns that one thread fills in at a time.
+const CHUNK: usize = 1 << 16;
+
+/// Far from where rounding up, or a product of rounded numbers, would leave the range of singles.
+const TAME: f32 = 1e30;
+
+/// Writes the words of columns from `first` on. Returns the size of the largest coefficient.
+fn fill(words: &mut [u64], first: usize, pair: &impl Fn(usize) -> (f32, f32)) -> f32 {
+    let mut largest = 0f32;
+    for (column, word) in words.iter_mut().enumerate() {
+        let (slope, intercept) = pair(first + column);
+        largest = largest.max(slope.abs()).max(intercept.abs());
+        *word = u64::from(slope.to_bits()) | u64::from(intercept.to_bits()) << 32;
+    }
+    largest
+}
+
+fn fill_bounds(bounds: &mut [u32], first: usize, words: &[u64], grouping: Grouping) {
+    for (code, bound) in (first..).zip(bounds) {
+        *bound = bound_of(words, grouping.columns(code));
+    }
+}
+
+impl Table {
+    /// Space for the coefficients of `columns` columns, all zero.
+    pub fn new(columns: usize, grouping: Grouping) -> Table {
+        Table {
+            words: Zeroed::new(columns.max(Grouping::CODES)),
+            bounds: Zeroed::new(if grouping.is_shared() { Grouping::CODES } else { 0 }),
+            grouping,
+            tame: true,
+        }
+    }
+
+    /// `pair` gives slope and intercept of each of the first `columns` columns.
+    pub fn fill(&mut self, columns: usize, pair: impl Fn(usize) -> (f32, f32) + Sync) {
+        if columns <= CHUNK {
+            return self.fill_here(columns, pair);
+        }
+        let words = self.words[..columns].par_chunks_mut(CHUNK).enumerate();
+        let largest = words.map(|(at, words)| fill(words, at * CHUNK, &pair)).reduce(|| 0.0, f32::max);
+        self.tame = largest < TAME;
+        if self.scores() == Scores::Bound {
+            let (words, grouping) = (&self.words[..columns], self.grouping);
+            let chunk = Grouping::CODES / 64;
+            let bounds = self.bounds.par_chunks_mut(chunk).enumerate();
+            bounds.for_each(|(at, bounds)| fill_bounds(bounds, at * chunk, words, grouping));
+        }
+    }
+
+    /// The same by this thread alone.
+    pub(super) fn fill_here(&mut self, columns: usize, pair: impl Fn(usize) -> (f32, f32)) {
+        let words = &mut self.words[..columns];
+        self.tame = fill(words, 0, &pair) < TAME;
+        fill_bounds(&mut self.bounds, 0, &self.words[..columns], self.grouping);
+    }
+
+    /// How many columns have a place, if not a label.
+    pub fn columns(&self) -> usize {
+        self.words.len()
+    }
+
+    /// What scoring gives.
+    #[inline]
+    pub fn scores(&self) -> Scores {
+        if self.tame && !self.bounds.is_empty() { Scores::Bound } else { Scores::Single }
+    }
+
+    /// Whether a code is a column.
+    pub(super) fn has_own_codes(&self) -> bool {
+        self.bounds.is_empty()
+    }
+
+    /// Slope and intercept of a column.
+    #[inline]
+    pub fn pair(&self, column: usize) -> (f32, f32) {
+        let word = self.words[column];
+        (f32::from_bits(word as u32), f32::from_bits((word >> 32) as u32))
+    }
+
+    /// Slope and intercept that those of no column of a code are above.
+    #[inline]
+    pub(super) fn bound(&self, code: u16) -> (f32, f32) {
+        let both = self.bounds[usize::from(code)];
+        (f32::from_bits(both & 0xffff_0000), f32::from_bits(both << 16))
+    }
+}
+
+/// The largest slope and intercept of a range of columns, rounded up. Of no column, anything.
+fn bound_of(words: &[u64], columns: std::ops::Range<usize>) -> u32 {
+    let columns = columns.start.min(words.len())..columns.end.min(words.len());
+    let mut largest = (f32::NEG_INFINITY, f32::NEG_INFINITY);
+    for word in &words[columns] {
+        let (slope, intercept) = (f32::from_bits(*word as u32), f32::from_bits((word >> 32) as u32));
+        largest = (largest.0.max(slope), largest.1.max(intercept));
+    }
+    u32::from(round_up(largest.0)) << 16 | u32::from(round_up(largest.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounding_up_never_goes_down_and_hardly_up() {
+        for value in [0.0f32, -0.0, 1.0, -1.0, 0.1, -0.1, 1e-40, -1e-40, 1.0 + f32::EPSILON, -1e30, 9.9e29] {
+            let up = f32::from_bits(u32::from(round_up(value)) << 16);
+            assert!(up >= value && up <= value + value.abs() / 127.0 + 1e-38, "{value} {up}");
+        }
+    }
+
+    #[test]
+    fn no_column_is_above_the_bound_of_its_code() {
+        let labels = 200_000;
+        let grouping = Grouping::new(labels);
+        let pair = |column: usize| ((column % 977) as f32 - 300.0, 0.01 * (column % 1013) as f32 - 5.0);
+        let mut table = Table::new(labels, grouping);
+        table.fill(labels, pair);
+        assert_eq!(table.scores(), Scores::Bound);
+        for column in 0..labels {
+            let (slope, intercept) = table.bound(grouping.code(column as u32));
+            assert!(slope >= pair(column).0 && intercept >= pair(column).1, "column {column}");
+        }
+        table.fill(labels, |_| (1e31, 0.0));
+        assert_eq!(table.scores(), Scores::Single);
+    }
+}

@@ -1,0 +1,69 @@
+//! A first look at the files a job names: they are there, they are what they should be, and they fit together.
+
+use super::job::Job;
+use super::problem::{Problem, Result};
+use super::rows::{Named, Rows};
+use crate::experiment::Data;
+use crate::optimize::Origin;
+use crate::store::{ClassifierFile, Hdf5File, MatrixFile, StoreError};
+
+/// Opens every file; nothing but shapes is read.
+pub(super) fn look(job: &Job<'_>) -> Result<()> {
+    let (fit, name) = rows(&job.rows.fit, "[data.fit]")?;
+    let (test, test_name) = rows(&job.rows.test, "[data.test]")?;
+    let mut others = vec![(job.rows.test.place(), test_name, test)];
+    if let Some(train) = &job.rows.train {
+        let (_, labels) = shape(train)?;
+        others.push((Some(train.item), train.location.to_string(), labels));
+    }
+    if let (Origin::File(path), Some(item)) = (&job.experiment.search.origin, job.init) {
+        let file = ClassifierFile::read(path).map_err(|error| match error {
+            StoreError::NotFound { .. } => {
+                item.wrong("top-k, random, prior, or a classifier file that is there")
+            }
+            _ => item.error(Problem::File(error.into())),
+        })?;
+        others.push((Some(item), path.display().to_string(), file.labels));
+    }
+    for (item, other, labels) in others {
+        if labels != fit {
+            let text =
+                format!("{other} is for {labels} labels, but {name} is for {fit}; both must have the same");
+            return Err(match item.or_else(|| job.rows.fit.place()) {
+                Some(item) => item.error(Problem::Unfit(text)),
+                None => job.budgets[0].0.section.error(Problem::Unfit(text)),
+            });
+        }
+    }
+    if let Some((item, k)) = job.budgets.iter().find(|(_, k)| *k as u64 > fit) {
+        let text = format!("`k` has {k}, but {name} has only {fit} labels");
+        return Err(item.error(Problem::Unfit(text)));
+    }
+    Ok(())
+}
+
+/// The number of labels of a sample, and its name in messages.
+fn rows(rows: &Rows<'_>, made: &str) -> Result<(u64, String)> {
+    if let Data::Made(sample) = &rows.data {
+        return Ok((sample.shape.labels.into(), made.to_owned()));
+    }
+    let Some(marginals) = &rows.marginals else { return Ok((0, made.to_owned())) };
+    let a = shape(marginals)?;
+    if let Some(labels) = &rows.labels {
+        let b = shape(labels)?;
+        if a != b {
+            let (first, second) = (marginals.location.to_string(), labels.location.to_string());
+            let error = StoreError::ShapesDiffer { first, a, second, b };
+            return Err(labels.item.error(Problem::File(error.into())));
+        }
+    }
+    Ok((a.1, marginals.location.to_string()))
+}
+
+fn shape(named: &Named<'_>) -> Result<(u64, u64)> {
+    let open = || -> std::result::Result<(u64, u64), StoreError> {
+        let file = Hdf5File::open(&named.location.file)?;
+        Ok(MatrixFile::open(&file, named.location.clone())?.shape())
+    };
+    open().map_err(|error| named.item.error(Problem::File(error.into())))
+}

@@ -1,0 +1,111 @@
+//! One value of a job file, with its key and its place.
+
+use toml::de::DeValue;
+
+use super::document::Section;
+use super::problem::{Hint, JobError, Problem, Result};
+use crate::suggest::nearest;
+
+#[derive(Clone, Copy)]
+pub(super) struct Item<'d> {
+    pub section: Section<'d>,
+    pub key: &'d str,
+    pub key_at: usize,
+    pub value: &'d DeValue<'d>,
+    /// First byte of the value, and the one after its last.
+    pub span: (usize, usize),
+    /// Whether it is one of several in a list.
+    pub in_list: bool,
+}
+
+impl<'d> Item<'d> {
+    /// The value as it is written, on one line.
+    pub fn written(&self) -> String {
+        let text = &self.section.document.text[self.span.0..self.span.1];
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    pub fn error(&self, problem: Problem) -> JobError {
+        self.section.document.error(self.span.0, problem)
+    }
+
+    /// The key and where it stands, for problems.
+    pub fn named(&self) -> (String, String) {
+        (self.key.to_owned(), self.section.place())
+    }
+
+    pub fn wrong(&self, wanted: impl Into<String>) -> JobError {
+        self.wrong_but(wanted, Hint(None))
+    }
+
+    /// The same, with what was probably meant.
+    pub fn wrong_but(&self, wanted: impl Into<String>, hint: Hint) -> JobError {
+        let (key, section) = self.named();
+        let wanted = wanted.into();
+        let found = match self.value {
+            DeValue::Table(_) => "a section".to_owned(),
+            DeValue::Array(_) => format!("the list {}", self.written()),
+            _ => self.written(),
+        };
+        self.error(match self.in_list {
+            false => Problem::Wrong { key, section, found, wanted, hint },
+            true => Problem::WrongInList { key, section, found, wanted, hint },
+        })
+    }
+
+    pub fn text(&self) -> Result<&'d str> {
+        self.value.as_str().ok_or_else(|| self.wrong("text in quotes"))
+    }
+
+    /// A whole number in decimal digits, with its sign.
+    pub fn whole(&self) -> Option<i128> {
+        let number = self.value.as_integer()?;
+        i128::from_str_radix(number.as_str(), number.radix()).ok()
+    }
+
+    /// A whole number of at least `least`.
+    pub fn at_least(&self, least: u64) -> Result<u64> {
+        let number = self.whole().and_then(|number| u64::try_from(number).ok());
+        number
+            .filter(|&number| number >= least)
+            .ok_or_else(|| self.wrong(format!("a whole number of at least {least}")))
+    }
+
+    /// The values of a list, which is not empty and has nothing twice, by what `same` makes of them.
+    pub fn list<T: PartialEq>(
+        &self,
+        like: &str,
+        same: impl Fn(&Item<'d>) -> Result<T>,
+    ) -> Result<Vec<(Item<'d>, T)>> {
+        let Some(values) = self.value.as_array() else {
+            return Err(self.wrong(format!("a list, such as {like}")));
+        };
+        let (key, section) = self.named();
+        if values.is_empty() {
+            return Err(self.error(Problem::Empty { key, section }));
+        }
+        let mut found: Vec<(Item<'d>, T)> = Vec::new();
+        for value in values {
+            let span = (value.span().start, value.span().end);
+            let item = Item { value: value.get_ref(), span, in_list: true, ..*self };
+            let read = same(&item)?;
+            if found.iter().any(|(_, known)| *known == read) {
+                return Err(item.error(Problem::Twice { key, section, found: item.written() }));
+            }
+            found.push((item, read));
+        }
+        Ok(found)
+    }
+
+    /// One of some names.
+    pub fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Result<T> {
+        let text = self.text()?;
+        if let Some((_, value)) = choices.iter().find(|(name, _)| *name == text) {
+            return Ok(*value);
+        }
+        let names = choices.iter().map(|(name, _)| (*name).to_owned());
+        let hint = Hint(nearest(text, names.clone()).map(|(_, name)| (name, String::new())));
+        let wanted = names.collect::<Vec<_>>().join(", ");
+        Err(self.wrong_but(format!("one of {wanted}"), hint))
+    }
+}

@@ -1,0 +1,189 @@
+//! From a job file to an experiment: everything is checked here but the data files themselves.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+
+use super::document::Document;
+use super::item::Item;
+use super::options::{explain, read};
+use super::paths::Places;
+use super::problem::{Hint, Problem, Result};
+use super::rows::AllRows;
+use super::sections::{DEFAULTS, Sections};
+use crate::classifier::Strategy;
+use crate::cli::baseline::BaselineOptions;
+use crate::cli::evaluate::EvaluateOptions;
+use crate::cli::fit::options::FitOptions;
+use crate::evaluate::{Evaluation, always_scored};
+use crate::experiment::{Baselines, Choice, Experiment, Target};
+use crate::measure::Metric;
+use crate::optimize::{Origin, Search};
+use crate::suggest::nearest;
+
+/// A job that was read, with the places of what has yet to be looked at.
+pub(super) struct Job<'d> {
+    pub experiment: Experiment,
+    pub out: PathBuf,
+    pub rows: AllRows<'d>,
+    /// Every value of `k`, with its place.
+    pub budgets: Vec<(Item<'d>, usize)>,
+    /// The key `init`, where it names a file.
+    pub init: Option<Item<'d>>,
+}
+
+/// Reads a job. `defaults` is [`DEFAULTS`], and lives as long as the job.
+pub(super) fn read_job<'d>(
+    document: &'d Document<'d>,
+    defaults: &'d Document<'d>,
+    places: &Places,
+) -> Result<Job<'d>> {
+    let sections = Sections::find(document, defaults)?;
+    let given = |key: &str| sections.top.item(key);
+    let item = |key: &str| given(key).or_else(|| defaults.top().item(key)).expect("every key has a default");
+
+    let budgets = item("k").list("[1, 3, 5]", |item| item.at_least(1).map(|k| k as usize))?;
+    let metrics = item("metrics").list("[\"macro-f1\"]", metric)?;
+    let choices = choices();
+    let strategies = item("strategies").list("[\"frank-wolfe\", \"top-k\"]", |item| item.choice(&choices))?;
+    let seeds = item("seeds").list("[0]", |item| item.at_least(0))?;
+    let show = item("show").list("[\"macro-f1\"]", column)?;
+    let out = PathBuf::from(places.resolve(&item("out"))?);
+
+    let rows = AllRows::read(&sections, places)?;
+    let targets = targets(given("targets"), &rows)?;
+    let fit = read::<FitOptions>(sections.fit)?;
+    let search = fit.check().map_err(|error| explain::<FitOptions>(sections.fit, &error))?;
+    let (search, init) = resolve_origin(search, sections.fit.item("init"), places)?;
+    if seeds.len() > 1 && search.origin != Origin::Random {
+        let text = format!(
+            "`seeds` has {} values, but only init = \"random\" in [fit] draws anything, and init is {:?}; leave one seed",
+            seeds.len(),
+            fit.init
+        );
+        return Err(item("seeds").error(Problem::Unfit(text)));
+    }
+    if let Some((item, choice)) = strategies.iter().find(|(_, choice)| *choice != Choice::FrankWolfe)
+        && rows.train.is_none()
+        && !rows.fit.has_labels()
+    {
+        let text = format!(
+            "`strategies` has \"{}\", which needs the label counts of `labels` in [data.train] or [data.fit]; add one of them",
+            choice.name()
+        );
+        return Err(item.error(Problem::Unfit(text)));
+    }
+    let baseline = read::<BaselineOptions>(sections.baseline)?;
+    let constants =
+        baseline.check().map_err(|error| explain::<BaselineOptions>(sections.baseline, &error))?;
+    let evaluate = read::<EvaluateOptions>(sections.evaluate)?;
+    let evaluation =
+        evaluate.check().map_err(|error| explain::<EvaluateOptions>(sections.evaluate, &error))?;
+
+    let metrics = second(metrics);
+    let mut columns = second(show);
+    if given("show").is_none() {
+        let fitted = metrics.iter().map(|metric| metric.text().to_owned());
+        let new: Vec<String> = fitted.filter(|name| !columns.contains(name)).collect();
+        columns.extend(new);
+    }
+    let formulas = formulas(&columns, &metrics);
+    let experiment = Experiment {
+        fit: rows.fit.data.clone(),
+        test: rows.test.data.clone(),
+        train: rows.train.as_ref().map(|train| train.location.clone()),
+        budgets: budgets.iter().map(|(_, k)| *k).collect(),
+        metrics,
+        choices: second(strategies),
+        targets,
+        seeds: second(seeds),
+        search,
+        baselines: Baselines { constants, candidates: baseline.candidates },
+        evaluation: Evaluation { formulas, ..evaluation },
+        propensity: (evaluate.propensity.propensity_a, evaluate.propensity.propensity_b),
+        columns,
+    };
+    Ok(Job { experiment, out, rows, budgets, init })
+}
+
+fn second<A, B>(pairs: Vec<(A, B)>) -> Vec<B> {
+    pairs.into_iter().map(|pair| pair.1).collect()
+}
+
+fn choices() -> Vec<(&'static str, Choice)> {
+    let baselines = Strategy::value_variants().iter().map(|&strategy| Choice::Baseline(strategy));
+    std::iter::once(Choice::FrankWolfe).chain(baselines).map(|choice| (choice.name(), choice)).collect()
+}
+
+fn metric(item: &Item<'_>) -> Result<Metric> {
+    let (key, section) = item.named();
+    Metric::parse(item.text()?).map_err(|fault| item.error(Problem::Formula { key, section, fault }))
+}
+
+fn is_scored(name: &str) -> bool {
+    always_scored().any(|known| known == name)
+}
+
+/// The name of a column: one that evaluation gives, or a formula.
+fn column(item: &Item<'_>) -> Result<String> {
+    let text = item.text()?.trim();
+    if is_scored(text) {
+        return Ok(text.to_owned());
+    }
+    metric(item).map(|metric| metric.text().to_owned()).map_err(|error| {
+        match nearest(text, always_scored()) {
+            None => error,
+            Some((_, name)) => item.wrong_but(
+                "what `macrok evaluate` computes, or a formula",
+                Hint(Some((name, String::new()))),
+            ),
+        }
+    })
+}
+
+/// What evaluation has to compute beside what it always does.
+fn formulas(columns: &[String], metrics: &[Metric]) -> Vec<Metric> {
+    let shown = columns.iter().filter_map(|name| Metric::parse(name).ok());
+    let mut formulas: Vec<Metric> = Vec::new();
+    for metric in shown.chain(metrics.iter().cloned()) {
+        if !is_scored(metric.text()) && !formulas.contains(&metric) {
+            formulas.push(metric);
+        }
+    }
+    formulas
+}
+
+/// Labels where there are any, unless the job says otherwise.
+fn targets(given: Option<Item<'_>>, rows: &AllRows<'_>) -> Result<Vec<Target>> {
+    let has_labels = rows.fit.has_labels();
+    let Some(item) = given else {
+        return Ok(vec![if has_labels { Target::Labels } else { Target::Expected }]);
+    };
+    let choices = [Target::Labels, Target::Expected].map(|target| (target.name(), target));
+    let targets = item.list("[\"labels\"]", |item| item.choice(&choices))?;
+    if let Some((item, _)) = targets.iter().find(|(_, target)| *target == Target::Labels && !has_labels) {
+        let text = "`targets` has \"labels\", but [data.fit] has no `labels`; add them, or write targets = [\"expected\"]";
+        return Err(item.error(Problem::Unfit(text.into())));
+    }
+    Ok(second(targets))
+}
+
+/// A file to start from is found like all others.
+fn resolve_origin<'d>(
+    search: Search,
+    item: Option<Item<'d>>,
+    places: &Places,
+) -> Result<(Search, Option<Item<'d>>)> {
+    match (&search.origin, item) {
+        (Origin::File(_), Some(item)) => {
+            let origin = Origin::File(places.resolve(&item)?.into());
+            Ok((Search { origin, ..search }, Some(item)))
+        }
+        _ => Ok((search, None)),
+    }
+}
+
+/// The defaults as a document of their own.
+pub(super) fn defaults() -> Document<'static> {
+    Document::parse("defaults.toml", DEFAULTS).expect("the defaults are TOML")
+}

@@ -1,0 +1,142 @@
+//! `macrok run`: a whole experiment from one file.
+
+mod document;
+mod inputs;
+mod item;
+mod job;
+mod options;
+mod paths;
+mod problem;
+mod rows;
+mod sections;
+mod shown;
+mod skeleton;
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use self::document::Document;
+use self::paths::Places;
+use super::common::Context;
+use crate::error::{Error, Result, usage};
+use crate::experiment::{Again, Experiment, Folder, Site, perform, plan};
+use crate::job::TimeLimit;
+use crate::report::Phases;
+use crate::store::{Overwrite, StoreError};
+
+/// Run a whole experiment: fit and compare by a job file
+///
+/// A job names data, values of k, metrics and strategies. All of them are fitted and evaluated in one
+/// run, and compared in one table. What has been done before is not done again.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Example:
+  macrok run --skeleton > job.toml
+  macrok run job.toml --out results
+  macrok run job.toml --out results --list
+The skeleton is a complete job file with every key, its default and what it means. It runs as it is,
+on data it makes itself. Run again, nothing is done twice: what a step depends on is kept with it, and
+only what changed is done again; --force does everything again. A run that was stopped goes on where
+it was. In Slurm and under mpirun it is the same command.")]
+pub(super) struct Typed {
+    /// The job file
+    #[arg(required_unless_present = "skeleton", value_name = "JOB.toml")]
+    job: Option<PathBuf>,
+    /// The folder that {data} stands for in the job file
+    #[arg(long, value_name = "FOLDER")]
+    data: Option<PathBuf>,
+    /// Where the results go [default: `out` of the job file]
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+    /// Stop in time to go on later, as `sbatch --time` has it [default: what Slurm says is left]
+    #[arg(long, value_name = "HH:MM:SS")]
+    time_limit: Option<TimeLimit>,
+    /// Only show the steps, and which of them are done
+    #[arg(long)]
+    list: bool,
+    /// Print a complete job file, every key with its default
+    #[arg(long, conflicts_with_all = ["job", "data", "out", "list"])]
+    skeleton: bool,
+}
+
+pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
+    let Context { world, console, control, .. } = context;
+    let Some(path) = typed.job.as_deref().filter(|_| !typed.skeleton) else {
+        console.line(skeleton::skeleton().trim_end());
+        return Ok(());
+    };
+    let text = read_text(context, path)?;
+    let (experiment, out) = read_experiment(context, typed, path, &text)?;
+    let folder = Folder::new(typed.out.clone().unwrap_or(out));
+    world.on_root(|| folder.check())?;
+    let again = if context.overwrite == Overwrite::Replace { Again::Everything } else { Again::WhatChanged };
+    if typed.list {
+        let plan = plan(world, &experiment, &folder, again)?;
+        return shown::list(context, &plan);
+    }
+    let mut lock = None;
+    world.on_root(|| {
+        lock = Some(folder.take()?);
+        Ok(())
+    })?;
+    control.stop_in_order(world, typed.time_limit);
+    let mut phases = Phases::new();
+    let plan = plan(world, &experiment, &folder, again)?;
+    phases.end("plan");
+    let (steps, done) = (plan.steps.len(), plan.to_do.iter().filter(|&&to_do| !to_do).count());
+    console.line(format_args!(
+        "{}: {} steps, {} of them done before; results go to {}",
+        path.display(),
+        steps,
+        if done == 0 { "none".to_owned() } else { done.to_string() },
+        folder.root().display(),
+    ));
+    let results = perform(Site { world, console, folder: &folder, control }, &experiment, plan)?;
+    phases.end("steps");
+    world.on_root(|| results.write(&folder))?;
+    phases.end("write");
+    phases.slowest(world);
+    shown::results(context, &folder, &results, &phases);
+    drop(lock);
+    console.json(world, || shown::facts(context, &results, (steps, done), &phases))
+}
+
+/// The job file, which rank 0 reads for all. Collective.
+fn read_text(context: &Context<'_>, path: &Path) -> Result<String> {
+    let world = context.world;
+    let mut bytes = Vec::new();
+    world.on_root(|| {
+        bytes = std::fs::read(path).map_err(|source| match source.kind() {
+            ErrorKind::NotFound => Error::Usage(format!(
+                "{}: no such file; `macrok run --skeleton` prints a job file to begin with",
+                path.display()
+            )),
+            _ => StoreError::Io { file: path.into(), action: "read it", source }.into(),
+        })?;
+        Ok(())
+    })?;
+    world.broadcast(&mut bytes);
+    let text = String::from_utf8(bytes);
+    world.agree(
+        text.or_else(|_| usage(format!("{}: is not text in UTF-8, so it is no job file", path.display()))),
+    )
+}
+
+/// What the job asks for, and the folder it names. Collective.
+fn read_experiment(
+    context: &Context<'_>,
+    typed: &Typed,
+    path: &Path,
+    text: &str,
+) -> Result<(Experiment, PathBuf)> {
+    let world = context.world;
+    context.check(typed.data.is_none() || text.contains("{data}"), || {
+        format!("--data is given, but {} has no path that begins with {{data}}", path.display())
+    })?;
+    let defaults = job::defaults();
+    let places = Places::new(path, typed.data.as_deref());
+    let document = world.agree(Document::parse(&path.display().to_string(), text).map_err(Into::into))?;
+    let job = world.agree(job::read_job(&document, &defaults, &places).map_err(Into::into))?;
+    world.on_root(|| Ok(inputs::look(&job)?))?;
+    Ok((job.experiment, job.out))
+}

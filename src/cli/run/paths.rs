@@ -1,0 +1,52 @@
+//! Paths in a job file: relative to it, or to what the command line names.
+
+use std::path::{Path, PathBuf};
+
+use super::item::Item;
+use super::problem::{Problem, Result};
+
+/// Where a job file is, and what was typed beside its name.
+pub(super) struct Places {
+    /// The folder of the job file.
+    pub folder: PathBuf,
+    /// Its name, without `.toml`.
+    pub name: String,
+    /// What `--data` names.
+    pub data: Option<PathBuf>,
+}
+
+impl Places {
+    pub fn new(job: &Path, data: Option<&Path>) -> Places {
+        Places {
+            folder: job.parent().unwrap_or(Path::new("")).into(),
+            name: job.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+            data: data.map(Into::into),
+        }
+    }
+
+    /// The path that an item names, as the program can open it; behind a file's name a group may follow.
+    pub fn resolve(&self, item: &Item<'_>) -> Result<String> {
+        let text = item.text()?;
+        let (key, section) = item.named();
+        let found = item.written();
+        let (folder, rest) = match text.strip_prefix("{data}") {
+            None => (self.folder.as_path(), text),
+            Some(rest) => match &self.data {
+                Some(data) => (data.as_path(), rest.trim_start_matches('/')),
+                None => {
+                    let file = item.section.document.file.clone();
+                    return Err(item.error(Problem::NoDataFolder { key, section, found, file }));
+                }
+            },
+        };
+        let rest = rest.replace("{name}", &self.name);
+        if rest.contains(['{', '}']) {
+            return Err(item.error(Problem::Placeholder { key, section, found }));
+        }
+        if rest.is_empty() && folder == self.folder {
+            return Err(item.wrong("the name of a file or folder"));
+        }
+        // An absolute path stays what it is.
+        Ok(folder.join(rest).to_string_lossy().into_owned())
+    }
+}

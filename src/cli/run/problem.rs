@@ -1,0 +1,79 @@
+//! What can be wrong with a job file, one variant a cause; every one is said with its line.
+
+use crate::error::Error;
+use crate::measure::FormulaError;
+
+/// A problem and the line it is in.
+#[derive(Debug, thiserror::Error)]
+#[error("{file}:{line}: {problem}")]
+pub(super) struct JobError {
+    pub file: String,
+    /// Counted from 1.
+    pub line: usize,
+    pub problem: Box<Problem>,
+}
+
+/// `section` is where a key stands: ` in [fit]`, or nothing for the keys before the first section.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Problem {
+    #[error("this is not TOML: {fault}, in `{source_line}`")]
+    Syntax { fault: String, source_line: String },
+    #[error("unknown key `{key}`{section}{hint}{} allowed: {}", if hint.0.is_some() { "" } else { ";" }, allowed.join(", "))]
+    UnknownKey { key: String, section: String, hint: Hint, allowed: Vec<String> },
+    #[error("`{key}`{section} is {found}, but must be {wanted}{hint}")]
+    Wrong { key: String, section: String, found: String, wanted: String, hint: Hint },
+    #[error("`{key}`{section} has {found}, but every value must be {wanted}{hint}")]
+    WrongInList { key: String, section: String, found: String, wanted: String, hint: Hint },
+    #[error("`{key}`{section} is empty, but must have at least one value")]
+    Empty { key: String, section: String },
+    #[error("`{key}`{section} has {found} twice; leave one of them out")]
+    Twice { key: String, section: String, found: String },
+    #[error("`{key}`{section}: {fault}")]
+    Formula { key: String, section: String, fault: FormulaError },
+    #[error("{0}")]
+    Option(String),
+    #[error("[{section}] needs `{key}`: {why}")]
+    Missing { section: &'static str, key: &'static str, why: &'static str },
+    #[error("[{section}] has both `{first}` and `{second}`, but rows are either read or made; leave one out")]
+    Both { section: &'static str, first: &'static str, second: &'static str },
+    #[error(
+        "`{key}`{section} is {found}, and {{data}} is what --data names; run it as: macrok run {file} --data FOLDER"
+    )]
+    NoDataFolder { key: String, section: String, found: String, file: String },
+    #[error(
+        "`{key}`{section} is {found}, but a path may only begin with {{data}} (the folder that --data names), and \
+         have {{name}} (the name of the job file) anywhere"
+    )]
+    Placeholder { key: String, section: String, found: String },
+    #[error("{0}")]
+    File(Error),
+    #[error("{0}")]
+    Unfit(String),
+}
+
+/// What was probably meant, and where, if it is elsewhere.
+#[derive(Debug, PartialEq)]
+pub(super) struct Hint(pub Option<(String, String)>);
+
+impl std::fmt::Display for Hint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.0 {
+            None => Ok(()),
+            Some((name, place)) => write!(f, "; did you mean `{name}`{place}?"),
+        }
+    }
+}
+
+impl From<JobError> for Error {
+    fn from(error: JobError) -> Error {
+        // A file that cannot be read is not the job's fault, and has a status of its own.
+        match error.problem.as_ref() {
+            Problem::File(cause) if cause.status() == crate::error::Status::Failure => {
+                Error::Agreed { message: error.to_string(), status: cause.status() }
+            }
+            _ => Error::Usage(error.to_string()),
+        }
+    }
+}
+
+pub(super) type Result<T> = std::result::Result<T, JobError>;

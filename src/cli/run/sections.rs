@@ -1,0 +1,95 @@
+//! Which sections and keys a job file may have.
+
+use super::document::{Document, Section};
+use super::options::keys;
+use super::problem::Result;
+use crate::cli::baseline::BaselineOptions;
+use crate::cli::evaluate::EvaluateOptions;
+use crate::cli::fit::options::FitOptions;
+use crate::cli::synth::{ProblemOptions, RowOptions};
+use crate::suggest::nearest;
+
+/// The keys before the first section, with their defaults and what they mean: the beginning of the skeleton, and what
+/// is read where a job file leaves a key out.
+pub(super) const DEFAULTS: &str = include_str!("defaults.toml");
+
+/// The sections of a job file, each read by its own part of the program.
+pub(super) struct Sections<'d> {
+    pub top: Section<'d>,
+    pub fit_rows: Section<'d>,
+    pub fit_synth: Section<'d>,
+    pub test_rows: Section<'d>,
+    pub test_synth: Section<'d>,
+    pub train_rows: Section<'d>,
+    pub synth: Section<'d>,
+    pub fit: Section<'d>,
+    pub baseline: Section<'d>,
+    pub evaluate: Section<'d>,
+}
+
+impl<'d> Sections<'d> {
+    /// Finds them, and refuses keys that none of them has.
+    pub fn find(document: &'d Document<'d>, defaults: &Document<'_>) -> Result<Sections<'d>> {
+        let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<String>>();
+        let mut plain: Vec<String> = defaults.top().items().iter().map(|item| item.key.to_owned()).collect();
+        plain.extend(names(&["data", "synth", "fit", "baseline", "evaluate"]));
+        let top = document.top();
+        let rows = names(&["marginals", "labels", "clamp", "synth"]);
+        // In the order in which a key that is wrong where it stands is looked for.
+        let layout: [(&'static str, Vec<String>); 11] = [
+            ("", plain),
+            ("fit", keys::<FitOptions>()),
+            ("baseline", keys::<BaselineOptions>()),
+            ("evaluate", keys::<EvaluateOptions>()),
+            ("synth", keys::<ProblemOptions>()),
+            ("data", names(&["fit", "test", "train"])),
+            ("data.fit", rows.clone()),
+            ("data.test", rows),
+            ("data.train", names(&["labels"])),
+            ("data.fit.synth", keys::<RowOptions>()),
+            ("data.test.synth", keys::<RowOptions>()),
+        ];
+        let elsewhere = |key: &str| {
+            layout.iter().find_map(|(section, keys)| {
+                let (_, name) = nearest(key, keys.iter().cloned())?;
+                let place = if section.is_empty() {
+                    " before the first section".into()
+                } else {
+                    format!(" in [{section}]")
+                };
+                Some((name, place))
+            })
+        };
+        let mut found = Vec::new();
+        for (name, allowed) in &layout {
+            let section = within(top, name)?;
+            section.only(allowed, elsewhere)?;
+            found.push(section);
+        }
+        let section = |name: &str| {
+            let at = layout.iter().position(|(known, _)| *known == name).unwrap_or(0);
+            found[at]
+        };
+        Ok(Sections {
+            top,
+            fit_rows: section("data.fit"),
+            fit_synth: section("data.fit.synth"),
+            test_rows: section("data.test"),
+            test_synth: section("data.test.synth"),
+            train_rows: section("data.train"),
+            synth: section("synth"),
+            fit: section("fit"),
+            baseline: section("baseline"),
+            evaluate: section("evaluate"),
+        })
+    }
+}
+
+/// The section of that full name.
+fn within<'d>(top: Section<'d>, name: &'static str) -> Result<Section<'d>> {
+    match name.rsplit_once('.') {
+        _ if name.is_empty() => Ok(top),
+        Some((outer, key)) => within(top, outer)?.section(key, name),
+        None => top.section(name, name),
+    }
+}

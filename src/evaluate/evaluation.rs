@@ -1,0 +1,72 @@
+//! Evaluating a classifier: by draws from its mixture, or in exact expectation.
+
+use super::scores::{Scores, score_also};
+use super::tally::{Propensities, Tally, tally_draw};
+use super::{Summary, repeated, summarise};
+use crate::classifier::{Draw, Mixture, Rule, Sampling};
+use crate::error::Result;
+use crate::measure::Metric;
+use crate::shard::Shard;
+use crate::world::World;
+
+/// How a mixture is turned into numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Mode {
+    /// Predictions are drawn, `repeats` times.
+    Drawn { sampling: Sampling, seed: u64, repeats: u32 },
+    /// The confusion tensor is the exact expectation over all draws.
+    Expected,
+}
+
+/// How a classifier is evaluated.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evaluation {
+    pub mode: Mode,
+    pub epsilon: f64,
+    /// Metrics to compute beside those that always are.
+    pub formulas: Vec<Metric>,
+}
+
+impl Evaluation {
+    /// The number of draws that a mean is over.
+    pub fn draws(&self) -> u32 {
+        match self.mode {
+            Mode::Drawn { repeats, .. } => repeats,
+            Mode::Expected => 1,
+        }
+    }
+
+    /// Mean and deviation of every metric; `finished` hears of every draw. Collective.
+    pub fn summary(
+        &self,
+        world: &World,
+        shard: &Shard,
+        mixture: &Mixture,
+        propensities: &Propensities,
+        finished: impl FnMut(u32),
+    ) -> Result<Vec<(String, Summary)>> {
+        let score = |parts: &[(f64, &Tally)]| score_also(parts, self.epsilon, &self.formulas);
+        let scores: Vec<Scores> = match self.mode {
+            Mode::Expected => {
+                let tallies = each_rule(world, shard, mixture, propensities);
+                let parts: Vec<(f64, &Tally)> = mixture.weights.iter().copied().zip(&tallies).collect();
+                vec![score(&parts)?]
+            }
+            Mode::Drawn { sampling, seed, repeats } => {
+                let draws = (seed, repeats);
+                let tallies = repeated(world, shard, mixture, sampling, draws, propensities, finished);
+                tallies.iter().map(|tally| score(&[(1.0, tally)])).collect::<Result<_>>()?
+            }
+        };
+        Ok(summarise(&scores))
+    }
+}
+
+/// The tally of every rule by itself.
+fn each_rule(world: &World, shard: &Shard, mixture: &Mixture, propensities: &Propensities) -> Vec<Tally> {
+    let Mixture { k, candidates, rules, .. } = mixture;
+    // A single rule leaves nothing to draw.
+    let draw = Draw { sampling: Sampling::Rule, seed: 0, round: 0 };
+    let alone = |rule: &Rule| Mixture::single(rule.clone(), *k, *candidates);
+    rules.iter().map(|rule| tally_draw(world, shard, &alone(rule), draw, propensities)).collect()
+}

@@ -1,0 +1,202 @@
+//! The table that an experiment ends with: for each budget, one row a strategy, one column a metric.
+
+use super::results::{Found, Results};
+use crate::report::{Align, Table, count};
+
+/// The rows of one budget.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    pub k: usize,
+    pub rows: Vec<Row>,
+}
+
+/// A strategy, over all its seeds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    pub strategy: &'static str,
+    pub fitted_for: Option<String>,
+    pub values: Vec<f64>,
+    /// Whether no other row has a better value.
+    pub best: Vec<bool>,
+}
+
+/// A loss among the metrics: the smallest is the best.
+const LOSSES: [&str; 1] = ["hamming"];
+
+impl Results {
+    pub fn comparisons(&self) -> Vec<Comparison> {
+        let mut budgets: Vec<usize> = self.found.iter().map(|found| found.subject.k).collect();
+        budgets.dedup();
+        budgets.into_iter().map(|k| self.comparison(k)).collect()
+    }
+
+    /// What differs in the seed only is together.
+    pub(super) fn groups(&self) -> Vec<Vec<&Found>> {
+        let mut groups: Vec<Vec<&Found>> = Vec::new();
+        for found in &self.found {
+            match groups.iter_mut().find(|group| same_but_seed(group[0], found)) {
+                Some(group) => group.push(found),
+                None => groups.push(vec![found]),
+            }
+        }
+        groups
+    }
+
+    fn comparison(&self, k: usize) -> Comparison {
+        let groups = self.groups().into_iter().filter(|group| group[0].subject.k == k);
+        let row = |group: Vec<&Found>| Row {
+            strategy: group[0].subject.strategy(),
+            fitted_for: group[0].subject.fitted_for(),
+            values: self.columns.iter().map(|name| mean(&group, name)).collect(),
+            best: Vec::new(),
+        };
+        let mut rows: Vec<Row> = groups.map(row).collect();
+        for (column, name) in self.columns.iter().enumerate() {
+            let sign = if LOSSES.contains(&name.as_str()) { -1.0 } else { 1.0 };
+            let best = rows.iter().map(|row| sign * row.values[column]).fold(f64::NEG_INFINITY, f64::max);
+            rows.iter_mut().for_each(|row| row.best.push(sign * row.values[column] == best));
+        }
+        Comparison { k, rows }
+    }
+
+    /// For people.
+    pub fn text(&self) -> String {
+        let table = |comparison: &Comparison| {
+            let mut columns = vec![("strategy", Align::Left), ("fitted for", Align::Left)];
+            columns.extend(self.columns.iter().map(|name| (name.as_str(), Align::Right)));
+            let mut table = Table::new(&columns);
+            for row in &comparison.rows {
+                table.row(row.cells(|value, best| format!("{value}{}", if best { "*" } else { " " })));
+            }
+            format!("k = {}\n{table}\n", comparison.k)
+        };
+        let tables: Vec<String> = self.comparisons().iter().map(table).collect();
+        format!("{}\n\n{}", self.caption("*"), tables.join("\n"))
+    }
+
+    /// The same as Markdown.
+    pub fn markdown(&self) -> String {
+        let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+        let table = |comparison: &Comparison| {
+            let mut names = vec!["strategy".to_owned(), "fitted for".to_owned()];
+            names.extend(self.columns.iter().map(|name| name.replace('|', "\\|")));
+            let rule = (0..names.len()).map(|at| if at < 2 { "---" } else { "---:" }.to_owned()).collect();
+            let mut text = format!("## k = {}\n\n{}{}", comparison.k, line(names), line(rule));
+            for row in &comparison.rows {
+                let cells = row.cells(|value, best| if best { format!("**{value}**") } else { value });
+                text.push_str(&line(cells.iter().map(|cell| cell.replace('|', "\\|")).collect()));
+            }
+            text
+        };
+        let tables: Vec<String> = self.comparisons().iter().map(table).collect();
+        format!("{}\n\n{}", self.caption("bold"), tables.join("\n"))
+    }
+
+    fn caption(&self, mark: &str) -> String {
+        let (n, m) = self.found.first().map_or((0, 0), |found| found.shape);
+        let draws = match self.draws {
+            1 => String::new(),
+            draws => format!("; classifiers of several rules: mean of {draws} draws"),
+        };
+        let (n, m) = (count(n), count(m));
+        format!("{n} test instances x {m} labels{draws}; {mark} marks the best of a column")
+    }
+}
+
+impl Row {
+    fn cells(&self, shown: impl Fn(String, bool) -> String) -> Vec<String> {
+        let mut cells = vec![self.strategy.to_owned(), self.fitted_for.clone().unwrap_or_default()];
+        let values = self.values.iter().zip(&self.best);
+        cells.extend(values.map(|(value, &best)| match value.is_nan() {
+            true => shown("none".into(), false),
+            false => shown(format!("{value:.4}"), best),
+        }));
+        cells
+    }
+}
+
+fn same_but_seed(one: &Found, other: &Found) -> bool {
+    let (one, other) = (&one.subject, &other.subject);
+    (one.k, one.strategy(), one.fitted_for()) == (other.k, other.strategy(), other.fitted_for())
+}
+
+/// The mean over seeds.
+pub(super) fn mean(group: &[&Found], name: &str) -> f64 {
+    group.iter().map(|found| found.value(name).mean).sum::<f64>() / group.len() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Map;
+
+    use super::*;
+    use crate::classifier::Strategy;
+    use crate::evaluate::Summary;
+    use crate::experiment::Target;
+    use crate::experiment::subject::{Subject, Way};
+    use crate::measure::Metric;
+
+    fn found(k: usize, way: Way, f1: f64, hamming: f64) -> Found {
+        let summary = |mean| Summary { mean, std: 0.0 };
+        let metrics = vec![("macro-f1".to_owned(), summary(f1)), ("hamming".to_owned(), summary(hamming))];
+        Found { subject: Subject { k, way }, classifier: Map::new(), shape: (2000, 200), metrics }
+    }
+
+    fn fitted(seed: u64) -> Way {
+        let metric = Metric::parse("macro-f1").unwrap();
+        Way::FrankWolfe { metric, target: Target::Labels, seed: Some(seed) }
+    }
+
+    fn results() -> Results {
+        let top = || Way::Baseline(Strategy::TopK);
+        let found = vec![
+            found(1, fitted(0), 0.5, 0.25),
+            found(1, fitted(1), 0.25, 0.5),
+            found(1, top(), 0.25, 0.125),
+            found(3, top(), f64::NAN, 0.125),
+        ];
+        Results { found, columns: vec!["macro-f1".into(), "hamming".into()], draws: 10 }
+    }
+
+    #[test]
+    fn a_table_for_people_marks_the_best() {
+        let expected = "\
+2,000 test instances x 200 labels; classifiers of several rules: mean of 10 draws; * marks the best of a column
+
+k = 1
+strategy     fitted for  macro-f1  hamming
+frank-wolfe  macro-f1     0.3750*  0.3750
+top-k                     0.2500   0.1250*
+
+k = 3
+strategy  fitted for  macro-f1  hamming
+top-k                    none   0.1250*
+";
+        assert_eq!(results().text(), expected);
+    }
+
+    #[test]
+    fn what_was_fitted_is_held_against_the_best_baseline() {
+        let expected = "\
+Each on the metric it was fitted for
+fitted for  k  fitted  best baseline
+macro-f1    1  0.3750  0.2500 top-k
+";
+        assert_eq!(results().gains_text(), expected);
+    }
+
+    #[test]
+    fn the_same_as_markdown() {
+        let expected = "\
+2,000 test instances x 200 labels; classifiers of several rules: mean of 10 draws; bold marks the best of a column
+
+## k = 1
+
+| strategy | fitted for | macro-f1 | hamming |
+| --- | --- | ---: | ---: |
+| frank-wolfe | macro-f1 | **0.3750** | 0.3750 |
+| top-k |  | 0.2500 | **0.1250** |
+";
+        assert!(results().markdown().starts_with(expected), "{}", results().markdown());
+    }
+}

@@ -1,0 +1,35 @@
+//! Why an experiment cannot go on in its folder.
+
+use std::path::PathBuf;
+
+use super::lock::Holder;
+use crate::error::Status;
+
+#[derive(Debug, thiserror::Error)]
+pub enum ExperimentError {
+    #[error("{}: another run is working there ({holder}); wait for it, or name another folder with --out", folder.display())]
+    Busy { folder: PathBuf, holder: Holder },
+    #[error(
+        "{}: a run was working there ({holder}), and this file system has no locks to tell whether it still is; if it \
+         has ended, remove {}", folder.display(), lock.display()
+    )]
+    PerhapsBusy { folder: PathBuf, lock: PathBuf, holder: Holder },
+    #[error(
+        "{}: is not empty, and not the folder of an experiment; name another one with --out", folder.display()
+    )]
+    NotOurs { folder: PathBuf },
+    #[error("{}: is a file, but the results need a folder; name another one with --out", folder.display())]
+    NotFolder { folder: PathBuf },
+    #[error("{}: changed while the experiment was running; run it again", file.display())]
+    Changed { file: PathBuf },
+}
+
+impl ExperimentError {
+    pub fn status(&self) -> Status {
+        match self {
+            ExperimentError::NotOurs { .. } | ExperimentError::NotFolder { .. } => Status::BadInput,
+            // The same command may work later.
+            _ => Status::Failure,
+        }
+    }
+}

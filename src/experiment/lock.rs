@@ -1,0 +1,144 @@
+//! One run at a time in a folder.
+//!
+//! The lock is the operating system's, on a file of the folder: it ends with the process, however that ends. The file
+//! says who has it. Where the file system has no locks, what the file says is all there is to go by.
+
+use std::fmt;
+use std::fs::{File, TryLockError};
+use std::io::{ErrorKind, Read, Seek, Write};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::ExperimentError;
+use crate::error::Result;
+use crate::machine::host_name;
+use crate::store::StoreError;
+
+/// Who is at work.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Holder {
+    host: String,
+    process: u32,
+    /// The job of the scheduler, if it was one.
+    job: Option<String>,
+}
+
+impl Holder {
+    fn me() -> Holder {
+        Holder {
+            host: host_name(Path::new("/")),
+            process: std::process::id(),
+            job: std::env::var("SLURM_JOB_ID").ok(),
+        }
+    }
+
+    /// Whether it has surely ended, where no lock says so.
+    fn has_ended(&self, me: &Holder) -> bool {
+        // A job that was requeued has one number for both of its lives, and only one life at a time.
+        let same_job = self.job.is_some() && self.job == me.job;
+        let here = self.host == me.host && Path::new("/proc/self").exists();
+        same_job || (here && !Path::new("/proc").join(self.process.to_string()).exists())
+    }
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "process {} on {}", self.process, self.host)?;
+        match &self.job {
+            Some(job) => write!(f, ", Slurm job {job}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The right to work in a folder, until it is dropped.
+#[derive(Debug)]
+pub struct Lock {
+    file: File,
+}
+
+impl Lock {
+    /// Takes the lock `path` of `folder`, or says who has it. What a run that was killed left is no obstacle.
+    pub(super) fn take(folder: &Path, path: &Path) -> Result<Lock> {
+        let io = |source| StoreError::Io { file: path.into(), action: "lock it", source };
+        let mut file =
+            File::options().read(true).write(true).create(true).truncate(false).open(path).map_err(io)?;
+        let locked = file.try_lock();
+        let mut text = String::new();
+        let _ = file.read_to_string(&mut text);
+        let before: Option<Holder> = serde_json::from_str(&text).ok();
+        let me = Holder::me();
+        let unknown = || Holder { host: "an unknown host".into(), process: 0, job: None };
+        match locked {
+            Ok(()) => (),
+            Err(TryLockError::WouldBlock) => {
+                let (folder, holder) = (folder.into(), before.unwrap_or_else(unknown));
+                return Err(ExperimentError::Busy { folder, holder }.into());
+            }
+            Err(TryLockError::Error(error)) if is_without_locks(&error) => {
+                if let Some(holder) = before.filter(|holder| !holder.has_ended(&me)) {
+                    let (folder, lock) = (folder.into(), path.into());
+                    return Err(ExperimentError::PerhapsBusy { folder, lock, holder }.into());
+                }
+            }
+            Err(TryLockError::Error(error)) => return Err(io(error).into()),
+        }
+        let text = serde_json::to_string(&me).expect("names and numbers can be written as JSON");
+        let mut write = || {
+            file.set_len(0)?;
+            file.rewind()?;
+            file.write_all(text.as_bytes())
+        };
+        write().map_err(io)?;
+        Ok(Lock { file })
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // The file stays: whoever waits for it must find the same one.
+        let _ = self.file.set_len(0);
+        let _ = self.file.unlock();
+    }
+}
+
+/// `ENOLCK` of NFS without its lock service has no kind of its own.
+fn is_without_locks(error: &std::io::Error) -> bool {
+    const NO_LOCKS: i32 = 37;
+    error.kind() == ErrorKind::Unsupported || error.raw_os_error() == Some(NO_LOCKS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_run_is_told_who_is_there_and_a_later_one_is_not_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        let first = Lock::take(folder.path(), &path).unwrap();
+        let refused = Lock::take(folder.path(), &path).unwrap_err().to_string();
+        assert!(refused.contains(&format!("process {}", std::process::id())), "{refused}");
+        drop(first);
+        Lock::take(folder.path(), &path).unwrap();
+    }
+
+    #[test]
+    fn what_a_killed_run_left_is_no_obstacle() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        std::fs::write(&path, r#"{"host":"gone","process":1,"job":null}"#).unwrap();
+        Lock::take(folder.path(), &path).unwrap();
+    }
+
+    #[test]
+    fn without_locks_the_dead_and_the_requeued_are_told_from_the_living() {
+        let me = Holder { job: Some("7".into()), ..Holder::me() };
+        assert!(!me.clone().has_ended(&Holder { job: None, ..me.clone() }), "this process is alive");
+        assert!(Holder { process: u32::MAX, job: None, ..me.clone() }.has_ended(&me));
+        let elsewhere = Holder { host: "elsewhere".into(), process: 1, job: None };
+        assert!(!elsewhere.has_ended(&me), "nobody knows");
+        assert!(Holder { job: Some("7".into()), ..elsewhere }.has_ended(&me), "one life at a time");
+    }
+}

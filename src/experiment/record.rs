@@ -1,0 +1,107 @@
+//! What is kept of a finished step.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::checkpoint::Fingerprint;
+use crate::error::Result;
+use crate::store::{Overwrite, write_text};
+
+/// A finished step: what it depended on, what it made, what was found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Record {
+    pub facts: Fingerprint,
+    /// The file that was made, if any.
+    pub output: Option<Output>,
+    /// The same for the same facts.
+    pub found: Value,
+    pub seconds: f64,
+}
+
+/// A file that a step made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Output {
+    pub bytes: u64,
+    pub content: String,
+}
+
+/// What is there under the name of a record.
+#[derive(Debug, PartialEq)]
+pub(super) enum Kept {
+    Nothing,
+    Damaged,
+    Record(Box<Record>),
+}
+
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    checksum: String,
+    record: Value,
+}
+
+impl Record {
+    pub fn read(path: &Path) -> Kept {
+        let text = match std::fs::read(path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Kept::Nothing,
+            Err(_) => return Kept::Damaged,
+            Ok(text) => text,
+        };
+        let stored: Option<Stored> = serde_json::from_slice(&text).ok();
+        let whole = stored.filter(|stored| stored.checksum == checksum(&stored.record));
+        let record = whole.and_then(|stored| serde_json::from_value(stored.record).ok());
+        record.map_or(Kept::Damaged, |record| Kept::Record(Box::new(record)))
+    }
+
+    /// Whole or not at all.
+    pub fn write(&self, path: &Path) -> Result<()> {
+        let record = serde_json::to_value(self).expect("names and numbers can be written as JSON");
+        let stored = Stored { checksum: checksum(&record), record };
+        let text = serde_json::to_string_pretty(&stored).expect("names and numbers can be written as JSON");
+        Ok(write_text(path, Overwrite::Replace, &format!("{text}\n"))?)
+    }
+}
+
+fn checksum(record: &Value) -> String {
+    format!("{:032x}", xxh3_128(record.to_string().as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn record() -> Record {
+        Record {
+            facts: Fingerprint::default().with("k", 3),
+            output: Some(Output { bytes: 7, content: "ab".into() }),
+            // Numbers that a careless reader would not give back to the last bit.
+            found: json!({ "a": 0.1f64.next_up(), "b": 5e-324, "c": 8.41e21, "d": u64::MAX, "e": 1.0 / 3.0 }),
+            seconds: 0.3,
+        }
+    }
+
+    #[test]
+    fn a_record_is_read_as_it_was_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r.json");
+        assert_eq!(Record::read(&path), Kept::Nothing);
+        record().write(&path).unwrap();
+        assert_eq!(Record::read(&path), Kept::Record(Box::new(record())));
+    }
+
+    #[test]
+    fn any_change_of_a_record_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r.json");
+        record().write(&path).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        for (from, to) in [("\"3\"", "\"4\""), ("\"bytes\": 7", "\"bytes\": 8"), ("0.3", "0.4"), ("}", "")] {
+            assert!(text.contains(from), "{from} in {text}");
+            std::fs::write(&path, text.replacen(from, to, 1)).unwrap();
+            assert_eq!(Record::read(&path), Kept::Damaged, "{from} to {to}");
+        }
+    }
+}
