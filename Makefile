@@ -1,6 +1,6 @@
 # `make` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-mpich deps-python build demo test test-python test-mpich bench lint clean python-env
+.PHONY: help deps deps-mpich deps-python deps-cluster build demo test test-python test-mpich test-cluster bench lint clean python-env
 MAKEFLAGS += --no-print-directory
 
 # Where rustup puts cargo, for shells that have not been restarted since.
@@ -36,6 +36,9 @@ deps-python: ## install Python, for the tests on the other side of the files
 deps-mpich: ## install MPICH, the second MPI of the tests
 	@sh tests/install-deps.sh mpich
 
+deps-cluster: ## install Slurm, munge and sshd, for a cluster of the tests' own; starts none of them
+	@sh tests/install-deps.sh cluster
+
 build: ## build the program, target/release/macrok
 	$(CARGO) build --release --locked
 
@@ -53,13 +56,14 @@ lint: ## rustfmt and clippy, with and without MPI
 	$(CARGO) clippy --locked --all-targets --no-default-features -- -D warnings
 
 # Without MPI first: both leave their binary in target/debug, and the Python tests take the one with MPI.
-test: deps deps-mpich deps-python python-env lint ## everything: lints, unit tests, ranks on two MPIs, Python
+test: deps deps-mpich deps-python deps-cluster python-env lint ## everything: lints, unit tests, ranks on two MPIs, Python, Slurm
 	$(call step,tests without MPI)
 	$(CARGO) test --locked --no-default-features --lib --test bad_input --test doctor --test help --test store_round_trip
 	$(call step,tests)
 	$(CARGO) test --locked
 	@$(MAKE) test-python
 	@$(MAKE) test-mpich
+	@$(MAKE) test-cluster
 	$(call step,all tests passed)
 
 test-python: python-env ## files and metrics against h5py, SciPy, AnnData, scikit-learn, xcolumns
@@ -74,6 +78,15 @@ test-mpich: ## the tests of several ranks, built with MPICH
 	@if command -v mpicc.mpich >/dev/null && command -v mpirun.mpich >/dev/null; then \
 		MPICC=mpicc.mpich MACROK_TEST_MPIRUN=mpirun.mpich $(CARGO) test --locked --target-dir $(TARGET)-mpich --test ranks --test doctor; \
 	else echo "SKIPPED: tests under MPICH (no mpicc.mpich; run make deps-mpich)"; fi
+
+# As root, with Slurm and sshd; the limit is for a test that hangs in spite of its own.
+test-cluster: python-env ## real Slurm daemons and several hosts, in namespaces on this machine
+	$(call step,cluster tests)
+	@if [ -e $(VENV)/made ]; then \
+		$(CARGO) build --locked && \
+		MACROK_BIN="$$(realpath $(TARGET)/debug/macrok)" sh tests/cluster/run.sh timeout --foreground -s INT -k 30 900 \
+			$(VENV)/bin/python -B -m pytest -v --tb=short -p no:cacheprovider --basetemp=/run/cluster/tests tests/cluster; \
+	else echo "SKIPPED: cluster tests (no Python environment, see above)"; fi
 
 # How much is measured: S (minutes), M, or full, which needs 24 GiB of memory and 10 GB of disk.
 BENCH_SIZE ?= S

@@ -28,6 +28,7 @@ pub mod probe;
 pub mod random;
 pub mod report;
 pub mod shard;
+pub mod slurm;
 pub mod store;
 mod suggest;
 pub mod synth;

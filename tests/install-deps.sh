@@ -1,6 +1,7 @@
 #!/bin/sh
 # Finds what macrok is built with and installs only what is missing (Debian and Ubuntu; elsewhere it says what to
-# install). With `mpich` or `python` as argument it looks for a second MPI or for Python, which only the tests need.
+# install). With `mpich`, `python` or `cluster` as argument it looks for a second MPI, for Python, or for Slurm and sshd, which
+# only the tests need.
 set -eu
 
 have() { command -v "$1" >/dev/null 2>&1; }
@@ -36,6 +37,13 @@ have_python() { have python3 && python3 -c 'import venv, ensurepip' >/dev/null 2
 
 have_mpich() { have mpicc.mpich && have mpirun.mpich; }
 
+# sshd is where only root has it on the PATH.
+have_cluster() {
+    for program in slurmctld slurmd munged sbatch ip sshd ssh unshare nsenter; do
+        PATH="$PATH:/usr/sbin:/sbin" have "$program" || return 1
+    done
+}
+
 apt_install() {
     sudo=
     if [ "$(id -u)" -ne 0 ]; then
@@ -45,6 +53,17 @@ apt_install() {
     echo "deps: installing $*"
     $sudo apt-get update -qq
     $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"
+}
+
+# The daemons are started by the tests, in their own way, and by nobody else: a machine does not become a server by
+# testing macrok. Debian asks this file whether to start a service.
+without_starting() {
+    policy=/usr/sbin/policy-rc.d
+    if [ ! -e $policy ]; then
+        printf '#!/bin/sh\nexit 101\n' >$policy
+        chmod +x $policy
+        trap 'rm -f /usr/sbin/policy-rc.d' EXIT
+    fi
 }
 
 # What only the tests need: where it cannot be had they say so and go on.
@@ -63,6 +82,14 @@ for_tests() {
 }
 
 case "${1:-}" in
+cluster)
+    if [ "$(id -u)" -ne 0 ]; then
+        echo "SKIPPED: Slurm and sshd (only root can run the cluster tests)"
+        exit 0
+    fi
+    have_cluster || ! have apt-get || without_starting
+    for_tests "a cluster's software" have_cluster slurm-wlm munge iproute2 openssh-server openssh-client util-linux
+    ;;
 mpich) for_tests MPICH have_mpich mpich libmpich-dev ;;
 python) for_tests Python have_python python3 python3-venv ;;
 esac

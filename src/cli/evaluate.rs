@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Map, json};
 
-use super::common::{Context, PropensityModel, load_for};
+use super::common::{Context, Loads, PropensityModel, load_for, with_rules};
 use crate::classifier::{Mixture, Pick, Sampling};
 use crate::error::{Result, usage};
 use crate::evaluate::{Evaluation, Mode, Propensities, Summary, score, summarise, tally};
@@ -91,6 +91,25 @@ enum Subject {
     Predictions { picks: Vec<Pick>, k: usize },
 }
 
+/// What a draw needs beside the rows, to be judged.
+const JUDGING: Extra = Extra { bytes_a_row: 0, bytes_a_label: 0, bytes_a_count: 16 };
+
+/// What it is going to load. Reads the classifier.
+pub(super) fn loads(typed: &Typed) -> Result<Loads> {
+    let labels = Some(Location::parse(&typed.labels, Role::Labels));
+    let (text, role, extra) = match (&typed.classifier, &typed.marginals, &typed.predictions) {
+        (Some(path), Some(marginals), _) => {
+            (marginals, Role::Marginals, with_rules(&ClassifierFile::read(path)?, JUDGING))
+        }
+        (_, _, Some(predictions)) => (predictions, Role::Predictions, JUDGING),
+        _ => return usage("evaluate needs a classifier and --marginals, or --predictions"),
+    };
+    Ok(Loads {
+        options: LoadOptions { marginals: Location::parse(text, role), labels, clamp: typed.clamp },
+        extra,
+    })
+}
+
 pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     let Context { world, console, .. } = context;
     let evaluation = world.agree(typed.how.check())?;
@@ -102,8 +121,7 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
             let file = world.agree(ClassifierFile::read(path).map_err(Into::into))?;
             let marginals = Location::parse(marginals, Role::Marginals);
             let load = LoadOptions { marginals, labels: Some(labels), clamp: typed.clamp };
-            let shard =
-                load_for(context, &load, path, &file, Extra { bytes_a_count: 16, ..Extra::default() })?;
+            let shard = load_for(context, &load, path, &file, JUDGING)?;
             known = (file.positives.clone(), file.rows);
             (shard, Subject::Classifier(Mixture::from_file(&file)))
         }

@@ -10,6 +10,7 @@ mod import;
 mod inspect;
 mod predict;
 mod run;
+mod slurm;
 mod synth;
 
 use std::process::ExitCode;
@@ -83,6 +84,7 @@ enum Command {
     Predict(predict::Typed),
     Evaluate(evaluate::Typed),
     Run(run::Typed),
+    Slurm(slurm::Typed),
     Doctor(doctor::Typed),
 }
 
@@ -138,6 +140,7 @@ pub fn run(world: &World, Ready(typed): Ready) -> Result<()> {
         Command::Predict(command) => predict::run(&context, &command),
         Command::Evaluate(command) => evaluate::run(&context, &command),
         Command::Run(command) => run::run(&context, &command),
+        Command::Slurm(command) => slurm::run(&context, &command),
         Command::Doctor(command) => doctor::run(&context, &command, &threads),
     };
     outcome.map_err(|error| match error.status() {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::common::{Context, load_for};
+use super::common::{Context, Loads, load_for, with_rules};
 use crate::classifier::{Draw, Mixture, Pick, Sampling, fold_draws};
 use crate::error::Result;
 use crate::report::{Phases, count};
@@ -41,6 +41,19 @@ pub(super) struct Typed {
     clamp: bool,
 }
 
+/// What it is going to load. Reads the classifier.
+pub(super) fn loads(typed: &Typed) -> Result<Loads> {
+    let classifier = ClassifierFile::read(&typed.classifier)?;
+    let marginals = Location::parse(&typed.marginals, Role::Marginals);
+    let options = LoadOptions { marginals, labels: None, clamp: typed.clamp };
+    Ok(Loads { options, extra: with_rules(&classifier, extra(&classifier)) })
+}
+
+/// A label and its score, and where each row begins, twice while it is written.
+fn extra(classifier: &ClassifierFile) -> Extra {
+    Extra { bytes_a_row: 8 * classifier.k + 16, ..Extra::default() }
+}
+
 pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     let Context { world, console, .. } = context;
     let marginals = Location::parse(&typed.marginals, Role::Marginals);
@@ -49,9 +62,7 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     let classifier = world.agree(ClassifierFile::read(&typed.classifier).map_err(Into::into))?;
     let mixture = Mixture::from_file(&classifier);
     let load = LoadOptions { marginals, labels: None, clamp: typed.clamp };
-    // A label and its score, and where each row begins, twice while it is written.
-    let extra = Extra { bytes_a_row: 8 * classifier.k + 16, ..Extra::default() };
-    let shard = load_for(context, &load, &typed.classifier, &classifier, extra)?;
+    let shard = load_for(context, &load, &typed.classifier, &classifier, extra(&classifier))?;
     phases.end("load");
     let draw = Draw { sampling: typed.sampling, seed: typed.seed, round: 0 };
     let (indices, values) = predict(&shard, &mixture, draw);

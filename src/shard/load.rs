@@ -1,6 +1,6 @@
 //! Loading this rank's rows. Every step that can fail is agreed on by all ranks before the next.
 
-use super::columns::Columns;
+use super::need::Share;
 use super::order::Order;
 use super::pack::pack;
 use super::{FixedPoint, Shard, Targets, Truth};
@@ -142,8 +142,7 @@ fn plan(
     extra: Extra,
 ) -> Result<Plan> {
     let (rows, labels) = marginals.shape();
-    let (width, local_rows) = (Columns::width(labels as usize) as u64, starts.starts().len() as u64);
-    let entries = starts.entries();
+    let (local_rows, share) = (starts.starts().len() as u64, Share::new(starts, label_starts));
     world.agree(if local_rows > Shard::MOST_ROWS {
         let most = Shard::MOST_ROWS;
         usage(format!(
@@ -153,24 +152,10 @@ fn plan(
     } else {
         Ok(())
     })?;
-    let label_entries = label_starts.map_or(0, RowStarts::entries);
-    let hits = label_starts.map_or(0, |_| entries / 8);
-    let pass = entries * (width + 4) + local_rows * 8 + hits;
-    let held = pass + label_starts.map_or(0, |_| label_entries * 8 + local_rows * 8);
-    let totals: Vec<u64> = [entries, pass].map(|part| world.gather_to_all(part).iter().sum()).into();
-    let needed = held
-        .saturating_add(working_memory(labels, extra.bytes_a_count))
-        .saturating_add(local_rows.saturating_mul(extra.bytes_a_row))
-        .saturating_add(labels.saturating_mul(extra.bytes_a_label));
-    let memory = check_room(world, needed)?;
+    let totals: Vec<u64> =
+        [starts.entries(), share.pass(labels)].map(|part| world.gather_to_all(part).iter().sum()).into();
+    let memory = check_room(world, share.need(labels, extra, rayon::current_num_threads() as u64))?;
     Ok(Plan { rows, labels, entries: totals[0], bytes_per_pass: totals[1], memory })
-}
-
-/// Bytes that a rank needs beside its rows: what each thread counts in, and rules, tensors and gradients, as
-/// vectors over the labels. The last are a round number of what was measured.
-fn working_memory(labels: u64, bytes_a_count: u64) -> u64 {
-    let threads = rayon::current_num_threads() as u64;
-    threads * (labels * bytes_a_count + (8 << 20)) + labels * 200 + (16 << 20)
 }
 
 /// Reads this rank's share of a label matrix, for what needs no marginals.

@@ -6,6 +6,7 @@ mod fixed;
 mod grouping;
 mod load;
 mod marginals;
+mod need;
 mod order;
 mod pack;
 mod predictions;
@@ -19,6 +20,7 @@ pub use fixed::FixedPoint;
 pub use grouping::Grouping;
 pub use load::{Extra, LoadOptions, Plan, load_labels, load_planned, load_shard, plan_load, total_positives};
 pub use marginals::{Marginals, PADDING, Row};
+pub use need::needs_of;
 pub use predictions::{Predicted, load_predictions};
 pub use truth::Truth;
 

@@ -9,7 +9,7 @@ mod shown;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::common::Context;
+use super::common::{Context, Loads};
 use crate::checkpoint::Fingerprint;
 use crate::classifier::Mixture;
 use crate::error::{Error, Result};
@@ -18,7 +18,7 @@ use crate::measure::{Population, catalogue_help};
 use crate::optimize::{Data, Finished, Initial, Origin, Task, asked, fit};
 use crate::report::Phases;
 use crate::shard::{Extra, Plan, Shard, load_planned};
-use crate::store::ClassifierFile;
+use crate::store::{ClassifierFile, Overwrite};
 
 use earlier::Earlier;
 use options::FitOptions;
@@ -130,14 +130,23 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     console.json(world, || facts::facts(context, &ready, &shard, &finished, &phases, &plan))
 }
 
+/// What it is going to load.
+pub(super) fn loads(typed: &Typed, overwrite: Overwrite) -> Result<Loads> {
+    let ready = typed.check(overwrite)?;
+    Ok(Loads { extra: extra(&ready), options: ready.load })
+}
+
+/// What it makes of the rows.
+fn extra(ready: &Ready<'_>) -> Extra {
+    // Two copies of the tensor: one is being written while the next waits.
+    let bytes_a_label = if ready.keep.is_some() { 32 } else { 0 };
+    Extra { bytes_a_label, ..Extra::counting(ready.load.labels.is_some()) }
+}
+
 fn load(context: &Context<'_>, ready: &Ready<'_>, start: &Initial) -> Result<(Shard, Plan)> {
     let k = ready.k;
     let mut planned = None;
-    let labelled = ready.load.labels.is_some();
-    // Two copies of the tensor: one is being written while the next waits.
-    let bytes_a_label = if ready.keep.is_some() { 32 } else { 0 };
-    let extra = Extra { bytes_a_label, ..Extra::counting(labelled) };
-    let shard = load_planned(context.world, &ready.load, extra, |plan| {
+    let shard = load_planned(context.world, &ready.load, extra(ready), |plan| {
         let labels = plan.labels as usize;
         context.check(k <= labels, || {
             format!("-k is {k}, but {} has only {labels} labels", ready.load.marginals)

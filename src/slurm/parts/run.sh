@@ -1,0 +1,4 @@
+
+# What an earlier run of this job finished is not done again.
+launch run "$@"
+finish $?

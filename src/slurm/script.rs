@@ -1,0 +1,201 @@
+//! The text of a script.
+
+use std::fmt::{self, Display};
+
+use super::quote::quoted;
+use crate::job::TimeLimit;
+
+const LAUNCH: &str = include_str!("parts/launch.sh");
+const FINISH: &str = include_str!("parts/finish.sh");
+const FIT: &str = include_str!("parts/fit.sh");
+const SHORT: &str = include_str!("parts/short.sh");
+const RUN: &str = include_str!("parts/run.sh");
+const SWEEP: &str = include_str!("parts/sweep.sh");
+
+/// What is asked of Slurm.
+#[derive(Clone, Debug)]
+pub struct Ask {
+    pub nodes: u32,
+    pub tasks_per_node: u32,
+    pub cpus_per_task: u32,
+    pub time: TimeLimit,
+    /// Of a node, as `sbatch --mem` takes it; `None` leaves it to the site.
+    pub memory: Option<String>,
+    pub partition: Option<String>,
+    pub account: Option<String>,
+    pub job_name: String,
+    /// Further options of `sbatch`, one a line.
+    pub further: Vec<String>,
+    /// Modules to load before macrok starts.
+    pub modules: Vec<String>,
+    /// The plugin of Slurm that starts the ranks: `srun --mpi`.
+    pub mpi: String,
+    pub restarts: u32,
+}
+
+/// What the job does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    Fit,
+    Evaluate,
+    Predict,
+    Run,
+    /// Fits of several metrics and k as a job array, and a table of them.
+    Sweep,
+}
+
+impl Work {
+    /// Those that are commands of macrok.
+    pub const COMMANDS: [Work; 4] = [Work::Fit, Work::Evaluate, Work::Predict, Work::Run];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Work::Fit => "fit",
+            Work::Evaluate => "evaluate",
+            Work::Predict => "predict",
+            Work::Run => "run",
+            Work::Sweep => "sweep",
+        }
+    }
+
+    fn part(self) -> &'static str {
+        match self {
+            Work::Fit => FIT,
+            Work::Evaluate | Work::Predict => SHORT,
+            Work::Run => RUN,
+            Work::Sweep => SWEEP,
+        }
+    }
+
+    /// Whether it can be stopped early and go on later.
+    fn resumes(self) -> bool {
+        !matches!(self, Work::Evaluate | Work::Predict)
+    }
+}
+
+/// A batch script; its `Display` is the text.
+#[derive(Clone, Debug)]
+pub struct Script {
+    /// What it says of itself, line by line.
+    pub about: String,
+    pub work: Work,
+    pub ask: Ask,
+    /// The program's path on the nodes.
+    pub program: String,
+    /// Arguments of the command; `None`: those of the script.
+    pub arguments: Option<Vec<String>>,
+}
+
+impl Script {
+    /// Lines that are different at every site or for every job.
+    fn to_change(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Ask { nodes, tasks_per_node, cpus_per_task, time, job_name, .. } = &self.ask;
+        directive(f, format_args!("--job-name={job_name}"), "")?;
+        directive(f, format_args!("--nodes={nodes}"), "")?;
+        directive(
+            f,
+            format_args!("--ntasks-per-node={tasks_per_node}"),
+            "ranks of a node; one a socket is usual",
+        )?;
+        directive(
+            f,
+            format_args!("--cpus-per-task={cpus_per_task}"),
+            "threads of a rank: cores of a node / its ranks",
+        )?;
+        directive(f, format_args!("--time={time}"), "")?;
+        optional(f, "--mem", self.ask.memory.as_deref(), "64G", "memory of a node")?;
+        optional(f, "--partition", self.ask.partition.as_deref(), "NAME", "")?;
+        optional(f, "--account", self.ask.account.as_deref(), "NAME", "")?;
+        self.ask.further.iter().try_for_each(|option| directive(f, format_args!("{option}"), ""))
+    }
+
+    fn to_keep(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.work.resumes() {
+            let before = warning(self.ask.time);
+            directive(
+                f,
+                format_args!("--signal=USR1@{before}"),
+                "so many seconds before the end: a checkpoint",
+            )?;
+        }
+        directive(f, format_args!("--requeue"), "")?;
+        directive(f, format_args!("--open-mode=append"), "one log, also of a job that starts again")?;
+        directive(
+            f,
+            format_args!("--output=%x-%j.out"),
+            "a folder in this path must be there, or nothing runs",
+        )
+    }
+}
+
+/// How many seconds before the end a job hears of it: two minutes, or a quarter of a short job.
+fn warning(TimeLimit(time): TimeLimit) -> u64 {
+    (time.as_secs() / 4).min(120)
+}
+
+/// A line for sbatch, with a note behind it.
+fn directive(f: &mut fmt::Formatter<'_>, option: impl Display, note: &str) -> fmt::Result {
+    noted(f, &format!("#SBATCH {option}"), note)
+}
+
+/// The same for an option that may not have been given; then the line is an example.
+fn optional(
+    f: &mut fmt::Formatter<'_>,
+    name: &str,
+    value: Option<&str>,
+    example: &str,
+    note: &str,
+) -> fmt::Result {
+    match value {
+        Some(value) => directive(f, format_args!("{name}={value}"), note),
+        None => noted(f, &format!("##SBATCH {name}={example}"), note),
+    }
+}
+
+fn noted(f: &mut fmt::Formatter<'_>, line: &str, note: &str) -> fmt::Result {
+    if note.is_empty() { writeln!(f, "{line}") } else { writeln!(f, "{line:<34}  # {note}") }
+}
+
+impl Display for Script {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "#!/bin/bash")?;
+        for line in self.about.lines() {
+            writeln!(f, "{}", format!("# {line}").trim_end())?;
+        }
+        writeln!(f, "#\n# Lines to change, here or as options of sbatch:")?;
+        self.to_change(f)?;
+        writeln!(f, "# Lines to keep:")?;
+        self.to_keep(f)?;
+        match self.ask.modules.as_slice() {
+            [] => writeln!(
+                f,
+                "\n# module load openmpi hdf5   # what macrok was built with, where it is not found without"
+            )?,
+            modules => {
+                let words: Vec<String> = modules.iter().map(|name| quoted(name)).collect();
+                writeln!(f, "\nmodule load {} || exit", words.join(" "))?;
+            }
+        }
+        write!(f, "{}", LAUNCH.replace("@PROGRAM@", &quoted(&self.program)).replace("@MPI@", &self.ask.mpi))?;
+        if self.work.resumes() {
+            write!(f, "{}", FINISH.replace("@RESTARTS@", &self.ask.restarts.to_string()))?;
+        }
+        if let Some(arguments) = &self.arguments {
+            let words: Vec<String> = arguments.iter().map(|word| quoted(word)).collect();
+            writeln!(f, "\nset -- {}", words.join(" "))?;
+        }
+        write!(f, "{}", self.work.part().replace("@COMMAND@", self.work.name()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_job_is_warned_when_it_has_had_time_to_do_something() {
+        for (text, seconds) in [("2:00:00", 120), ("4", 60), ("1", 15)] {
+            assert_eq!(text.parse().map(warning), Ok(seconds));
+        }
+    }
+}

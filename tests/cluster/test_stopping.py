@@ -1,0 +1,121 @@
+"""Jobs that are stopped, by Slurm, by a user or by the loss of a node: they go on where they were, to the same bits."""
+
+import re
+
+import pytest
+
+from conftest import SCRIPTS
+from files import content
+from process import until
+
+# As the log has it: numbers of iterations that were done, in order.
+ITERATION = re.compile(r"^ +(\d+)  +0\.\d+  +[+-]", re.MULTILINE)
+
+
+@pytest.fixture
+def slow_fit(submit, fits, restarted_at_once):
+    """A fit that takes its time until it is restarted, and has come some way."""
+
+    def start(*options, out="clf.h5", env=None):
+        env = {**restarted_at_once, **(env or {})}
+        job = submit(SCRIPTS / "fit.sbatch", *fits.long, "--out", out, options=options, env=env)
+        job.wait_for_log(r"\n +3  ")
+        return job
+
+    return start
+
+
+def assert_went_on(job, found, expected):
+    """It started more than once, came to the same end, and did no iteration twice but the one it was stopped in."""
+    numbers = [int(number) for number in ITERATION.findall(job.log())]
+    assert numbers[0] == 1 and numbers[-1] == 40, job.log()
+    assert len(numbers) <= 40 + job.restarts(), job.log()
+    assert found == expected
+
+
+def running(slurm, name):
+    """Processes of that name on any node."""
+    done = slurm.run("pgrep", "-x", name, status=None)
+    return done.stdout.split()
+
+
+def test_scontrol_requeue(slurm, slow_fit, alone, fits, tmp_path):
+    job = slow_fit()
+    slurm.run("scontrol", "requeue", job.number)
+    job.wait("COMPLETED", 40)
+    assert job.restarts() == 1
+    assert_went_on(job, content(tmp_path / "clf.h5"), alone("fit", *fits.long))
+
+
+def test_preemption_by_a_higher_partition(slurm, slow_fit, alone, fits, tmp_path):
+    job = slow_fit()
+    nodes = job.facts()[0]["NodeList"]
+    urgent = ["sbatch", "--parsable", "--partition=urgent", f"--nodelist={nodes}", "--ntasks-per-node=2", "--mem=100"]
+    first = slurm.job([*urgent, "--wrap=true"], tmp_path, {}).wait("COMPLETED")
+    assert first.facts()[0]["NodeList"] == nodes
+    job.wait("COMPLETED", 40)
+    assert job.restarts() == 1
+    assert_went_on(job, content(tmp_path / "clf.h5"), alone("fit", *fits.long))
+
+
+def test_the_signal_before_the_time_limit(slow_fit, alone, fits, tmp_path):
+    # Slurm counts in minutes and looks at its clock every half of one; the fit alone would take longer than that.
+    job = slow_fit("--time=1", "--signal=USR1@50", env={"MACROK_TEST_FAULT": "sleep=1500@pass:0"})
+    job.wait_for_log(r"restart 1 of at most 20", 50)
+    assert "SIGUSR1" in job.log()
+    job.wait("COMPLETED", 40)
+    assert job.restarts() == 1
+    assert_went_on(job, content(tmp_path / "clf.h5"), alone("fit", *fits.long))
+
+
+def test_restarts_are_counted_and_bounded(slurm, slow_fit):
+    job = slow_fit(env={"MACROK_RESTARTS": "0"})
+    slurm.run("scancel", "--signal=USR1", job.number)
+    job.wait("FAILED")
+    assert job.exit_status() == 75 and job.restarts() == 0
+    assert "was restarted 0 times, the most that MACROK_RESTARTS allows" in job.log()
+
+
+def test_scancel_leaves_a_checkpoint_and_nothing_else(slurm, slow_fit, submit, alone, fits, tmp_path):
+    job = slow_fit()
+    slurm.run("scancel", job.number)
+    job.wait("CANCELLED")
+    until(lambda: not running(slurm, "macrok") and not running(slurm, "slurmstepd"), "the ranks to end", 15)
+    left = {path.name for path in tmp_path.iterdir()} - {"macrok", job.log_file.name}
+    assert left and all(name.startswith("clf.h5.checkpoint") for name in left), left
+    assert job.states() == {"CANCELLED"} and job.restarts() == 0
+    # The same line again goes on.
+    again = submit(SCRIPTS / "fit.sbatch", *fits.long, "--out", "clf.h5").wait("COMPLETED")
+    assert int(ITERATION.findall(again.log())[0]) > 3, again.log()
+    assert content(tmp_path / "clf.h5") == alone("fit", *fits.long)
+
+
+def test_tasks_of_an_array_requeue_themselves_alone(slurm, submit, data, restarted_at_once, tmp_path):
+    variables = {**restarted_at_once, "MACROK_KS": "1 2", "MACROK_METRICS": "macro-precision"}
+    options = "--init random --step classic --min-gain 0 --tolerance 0 --max-iters 10"
+    (tmp_path / "sweep").mkdir()
+    arguments = ["member", data.train, data.test, *options.split()]
+    array = submit(SCRIPTS / "sweep.sbatch", *arguments, options=["--array=0-1"], env=variables)
+    logs = [tmp_path / f"macrok-sweep-{facts['JobId']}.out" for facts in array.facts()]
+    until(lambda: all(log.exists() and "\n        3  " in log.read_text() for log in logs), array.facts)
+    slurm.run("scancel", "--signal=USR1", array.number)
+    array.wait("COMPLETED", 40)
+    assert [facts["Restarts"] for facts in array.facts()] == ["1", "1"]
+
+
+def test_jobs_that_lose_a_node(slurm, slow_fit, alone, fits, tmp_path):
+    # The batch script and rank 0 are on the first node of a job, only ranks on its last.
+    jobs = {out: slow_fit(out=out) for out in ["first.h5", "last.h5"]}
+    listed = [slurm.run("scontrol", "show", "hostnames", job.facts()[0]["NodeList"]) for job in jobs.values()]
+    first, last = (done.stdout.split() for done in listed)
+    assert not set(first) & set(last)
+    lost = [slurm.nodes[first[0]], slurm.nodes[last[-1]]]
+    for node in lost:
+        node.power_off()
+    for out, job in jobs.items():
+        job.wait("COMPLETED", 90)
+        assert job.restarts() == 1
+        assert_went_on(job, content(tmp_path / out), alone("fit", *fits.long))
+    for node in lost:
+        slurm.boot(node.name, node.address)
+    until(lambda: len(slurm.idle()) == 4, slurm.state, 30)
