@@ -56,14 +56,13 @@ lint: ## rustfmt and clippy, with and without MPI
 	$(CARGO) clippy --locked --all-targets --no-default-features -- -D warnings
 
 # Without MPI first: both leave their binary in target/debug, and the Python tests take the one with MPI.
-test: deps deps-mpich deps-python deps-cluster python-env lint ## everything: lints, unit tests, ranks on two MPIs, Python, Slurm
+test: deps deps-mpich deps-python python-env lint ## everything but the cluster: lints, unit tests, ranks on two MPIs, Python
 	$(call step,tests without MPI)
 	$(CARGO) test --locked --no-default-features --lib --test bad_input --test doctor --test help --test store_round_trip
 	$(call step,tests)
 	$(CARGO) test --locked
 	@$(MAKE) test-python
 	@$(MAKE) test-mpich
-	@$(MAKE) test-cluster
 	$(call step,all tests passed)
 
 test-python: python-env ## files and metrics against h5py, SciPy, AnnData, scikit-learn, xcolumns
@@ -80,7 +79,7 @@ test-mpich: ## the tests of several ranks, built with MPICH
 	else echo "SKIPPED: tests under MPICH (no mpicc.mpich; run make deps-mpich)"; fi
 
 # As root, with Slurm and sshd; the limit is for a test that hangs in spite of its own.
-test-cluster: python-env ## real Slurm daemons and several hosts, in namespaces on this machine
+test-cluster: deps-cluster python-env ## real Slurm daemons and several hosts, in namespaces on this machine
 	$(call step,cluster tests)
 	@if [ -e $(VENV)/made ]; then \
 		$(CARGO) build --locked && \

@@ -76,7 +76,7 @@ const EXCHANGE_SECONDS: f64 = 0.25;
 /// loading the data would end with, if it would. Collective.
 pub fn examine(world: &World, asked: &Asked<'_>) -> (Option<Job>, Option<Error>) {
     let (plan, problem) =
-        match asked.load.map(|load| plan_load(world, load, Extra::counting(load.labels.is_some()))) {
+        match asked.load.map(|load| plan_load(world, load, Extra::fitting(load.labels.is_some()))) {
             None => (None, None),
             Some(Ok(plan)) => (Some(plan), None),
             Some(Err(error)) => (None, Some(error)),

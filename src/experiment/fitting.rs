@@ -40,7 +40,7 @@ impl Fitting {
         let labels = files.labels.clone().filter(|_| labelled);
         let files = LoadOptions { labels, ..files.clone() };
         // Two copies of the tensor: one is being written into a checkpoint while the next waits.
-        let extra = Extra { bytes_a_label: 32, ..Extra::counting(targets == [Target::Labels]) };
+        let extra = Extra::fitting(targets == [Target::Labels]);
         let shard = load(world, console, &files, extra)?;
         let expected = Targets::Expected(FixedPoint::for_terms(shard.total_rows));
         Ok(match labelled {

@@ -29,6 +29,11 @@ pub fn at_rank(_: usize, _: &str) -> Result<()> {
     Ok(())
 }
 
+/// Whether a test wants every checkpoint to be on disk before the work goes on, so that it knows what it will find.
+pub fn waits_for_checkpoints() -> bool {
+    cfg!(debug_assertions) && std::env::var_os("MACROK_TEST_FLUSH").is_some()
+}
+
 #[cfg(debug_assertions)]
 mod asked {
     use std::sync::OnceLock;
@@ -87,9 +92,12 @@ mod asked {
                     std::hint::black_box(Vec::<u8>::with_capacity(isize::MAX as usize / 2));
                     Ok(())
                 }
-                "hang" => loop {
-                    std::thread::sleep(Duration::from_secs(60));
-                },
+                "hang" => {
+                    eprintln!("a test asked rank {rank} to hang at {place}");
+                    loop {
+                        std::thread::sleep(Duration::from_secs(60));
+                    }
+                }
                 kind => {
                     let milliseconds = kind.strip_prefix("sleep=").and_then(|text| text.parse().ok());
                     std::thread::sleep(Duration::from_millis(milliseconds.expect("a fault that is known")));

@@ -35,7 +35,6 @@ impl Around for Keeper<'_> {
         if let Some(state) = state.filter(|_| self.pace.last.is_none()) {
             self.observer.began(state, self.resumed.is_some());
         }
-        fault::at(self.world, "iteration")?;
         self.pace.tick();
         let report = self.writer.as_ref().map(Writer::report).unwrap_or_default();
         self.warn_once(&report);
@@ -49,8 +48,12 @@ impl Around for Keeper<'_> {
         {
             timed(&mut self.seconds, || {
                 writer.offer(turn.iteration as u64, save(turn, state, writer.space()));
+                if fault::waits_for_checkpoints() {
+                    writer.flush();
+                }
             });
         }
+        fault::at(self.world, "iteration")?;
         match reason {
             Some(reason) => {
                 self.world.agree(state.map_or(Ok(()), |state| Err(self.stop(reason, turn, state))))

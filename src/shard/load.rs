@@ -45,6 +45,11 @@ impl Extra {
     pub fn counting(labelled: bool) -> Extra {
         Extra { bytes_a_count: if labelled { 9 } else { 17 }, ..Extra::default() }
     }
+
+    /// What a fit needs that keeps checkpoints: two copies of the tensor, one being written while the next waits.
+    pub fn fitting(labelled: bool) -> Extra {
+        Extra { bytes_a_label: 32, ..Extra::counting(labelled) }
+    }
 }
 
 /// Reads this rank's share of the rows, balanced by stored marginals.

@@ -19,6 +19,7 @@ use super::locks::Locks;
 use super::partial::Partial;
 use super::replace::{Overwrite, followed};
 use crate::error;
+use crate::job::fault;
 use crate::world::{World, progress};
 
 /// One rank's part of a one-dimensional dataset that all ranks write together.
@@ -150,6 +151,7 @@ pub fn write_file(
         Ok(())
     })?;
     world.broadcast(&mut places);
+    fault::at(world, "write")?;
     world.agree(write_pieces(partial.path(), &pieces, &places).map_err(Into::into))?;
     let published = if world.is_root() { partial.publish(path) } else { partial.leave() };
     world.agree(published.map_err(Into::into))

@@ -3,6 +3,7 @@
 
 pub mod experiments;
 pub mod files;
+pub mod jobs;
 pub mod many_labels;
 
 use std::io::Write;
@@ -23,7 +24,7 @@ pub struct Ran {
     pub stdout: String,
     pub stderr: String,
     pub took: Duration,
-    command: String,
+    pub command: String,
 }
 
 impl Ran {
@@ -77,15 +78,38 @@ pub fn ranks_with(
     variables: &[(&str, &str)],
     limit: u64,
 ) -> Option<Ran> {
+    let mut command = rank_command(count, limit)?;
+    command.args(args).current_dir(folder).envs(variables.iter().copied());
+    Some(run(command))
+}
+
+/// The beginning of a command line that starts `count` ranks; arguments of the program follow.
+pub fn rank_command(count: usize, limit: u64) -> Option<Command> {
     let launcher = launcher()?;
     let mut command = limited(limit);
     command.arg(&launcher.path);
     if launcher.is_open_mpi {
         command.arg("--oversubscribe");
     }
-    command.args(["-n", &count.to_string()]).arg(program()).args(args).current_dir(folder);
-    command.envs(open_mpi_variables()).envs(variables.iter().copied());
-    Some(run(command))
+    command.args(["-n", &count.to_string()]).arg(program()).envs(open_mpi_variables());
+    Some(command)
+}
+
+/// Runs `macrok` alone for 1, otherwise as that many ranks.
+pub fn on(count: usize, folder: &Path, args: &[&str], variables: &[(&str, &str)]) -> Option<Ran> {
+    match count {
+        1 => Some(macrok_with(folder, args, variables)),
+        _ => ranks_with(count, folder, args, variables, LIMIT_SECONDS),
+    }
+}
+
+/// The files of a folder.
+pub fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
 }
 
 /// Settings of Open MPI that let many ranks start as any user on a small machine without a network.

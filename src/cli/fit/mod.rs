@@ -138,9 +138,8 @@ pub(super) fn loads(typed: &Typed, overwrite: Overwrite) -> Result<Loads> {
 
 /// What it makes of the rows.
 fn extra(ready: &Ready<'_>) -> Extra {
-    // Two copies of the tensor: one is being written while the next waits.
-    let bytes_a_label = if ready.keep.is_some() { 32 } else { 0 };
-    Extra { bytes_a_label, ..Extra::counting(ready.load.labels.is_some()) }
+    let labelled = ready.load.labels.is_some();
+    if ready.keep.is_some() { Extra::fitting(labelled) } else { Extra::counting(labelled) }
 }
 
 fn load(context: &Context<'_>, ready: &Ready<'_>, start: &Initial) -> Result<(Shard, Plan)> {

@@ -1,0 +1,176 @@
+//! Jobs that a test watches and disturbs while they run.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use super::{LIMIT_SECONDS, Ran, STARTING, limited, program, rank_command};
+
+/// Nothing that a test waits for takes longer.
+const PATIENCE: Duration = Duration::from_secs(40);
+
+/// A running job, of one process or of several ranks.
+pub struct Job {
+    child: Child,
+    token: String,
+    output: PathBuf,
+    start: Instant,
+    command: String,
+}
+
+impl Job {
+    /// Starts `macrok` in `folder`: alone for 1, otherwise as that many ranks; `None`, said aloud, where there is no
+    /// launcher.
+    pub fn start(count: usize, folder: &Path, args: &[&str], variables: &[(&str, &str)]) -> Option<Job> {
+        let mut command = match count {
+            1 => {
+                let mut command = limited(LIMIT_SECONDS);
+                command.arg(program());
+                command
+            }
+            _ => rank_command(count, LIMIT_SECONDS)?,
+        };
+        command.args(args).current_dir(folder).envs(variables.iter().copied());
+        Some(Job::spawn(command))
+    }
+
+    /// Runs any command line that starts the program.
+    pub fn spawn(mut command: Command) -> Job {
+        static STARTED: AtomicUsize = AtomicUsize::new(0);
+        let number = STARTED.fetch_add(1, Ordering::Relaxed);
+        let token = format!("{}-{number}", std::process::id());
+        let output = std::env::temp_dir().join(format!("macrok-test-job-{token}"));
+        command.env("MACROK_TEST_JOB", &token);
+        // Files, not pipes: they can be read while the job runs.
+        command.stdout(File::create(output.with_extension("out")).unwrap());
+        command.stderr(File::create(output.with_extension("err")).unwrap());
+        let alone = STARTING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let child = command.spawn().unwrap_or_else(|error| panic!("cannot run {command:?}: {error}"));
+        drop(alone);
+        Job { child, token, output, start: Instant::now(), command: format!("{command:?}") }
+    }
+
+    /// Waits until `happened`.
+    #[track_caller]
+    pub fn when(&mut self, what: &str, mut happened: impl FnMut() -> bool) {
+        let start = Instant::now();
+        while !happened() {
+            let ended = self.child.try_wait().unwrap();
+            assert!(ended.is_none(), "the job ended ({ended:?}) before {what}:\n{}", self.said());
+            assert!(start.elapsed() < PATIENCE, "{what} did not come:\n{}", self.said());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Does something again and again until the job has ended.
+    #[track_caller]
+    pub fn until_ended(&mut self, mut act: impl FnMut(&Job)) {
+        let start = Instant::now();
+        while self.child.try_wait().unwrap().is_none() {
+            assert!(start.elapsed() < PATIENCE, "it did not end:\n{}", self.said());
+            act(self);
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Waits until the job has printed `text`.
+    #[track_caller]
+    pub fn when_said(&mut self, text: &str) {
+        let output = self.output.clone();
+        self.when(text, || read(&output, "out").contains(text) || read(&output, "err").contains(text));
+    }
+
+    /// The process of each rank that runs.
+    pub fn processes(&self) -> Vec<(usize, u32)> {
+        let mark = format!("MACROK_TEST_JOB={}", self.token);
+        let mut found = Vec::new();
+        for entry in fs::read_dir("/proc").unwrap().flatten() {
+            let Some(process) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
+                continue;
+            };
+            let is_ours = fs::read_link(entry.path().join("exe"))
+                .is_ok_and(|exe| program().canonicalize().is_ok_and(|ours| exe == ours));
+            let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
+            let variables: Vec<String> = environment
+                .split(|&byte| byte == 0)
+                .map(|text| String::from_utf8_lossy(text).into())
+                .collect();
+            if !is_ours || !variables.contains(&mark) {
+                continue;
+            }
+            let rank = ["OMPI_COMM_WORLD_RANK=", "PMI_RANK="]
+                .iter()
+                .find_map(|name| variables.iter().find_map(|text| text.strip_prefix(name)?.parse().ok()));
+            found.push((rank.unwrap_or(0), process));
+        }
+        found.sort_unstable();
+        found
+    }
+
+    /// Sends a signal (`TERM`, `KILL`, ...) to one rank.
+    #[track_caller]
+    pub fn signal(&self, rank: usize, signal: &str) {
+        let processes = self.processes();
+        let (_, process) = processes
+            .iter()
+            .find(|found| found.0 == rank)
+            .unwrap_or_else(|| panic!("no rank {rank} among {processes:?}:\n{}", self.said()));
+        send(*process, signal);
+    }
+
+    /// Sends a signal to every rank.
+    pub fn signal_all(&self, signal: &str) {
+        self.processes().iter().for_each(|(_, process)| send(*process, signal));
+    }
+
+    fn said(&self) -> String {
+        format!("{}\n{}{}", self.command, read(&self.output, "out"), read(&self.output, "err"))
+    }
+
+    /// Waits for the end of the job. No process of it may be left then.
+    pub fn end(mut self) -> Ran {
+        let status = self.child.wait().unwrap();
+        let ran = Ran {
+            status: exit_status(status),
+            stdout: read(&self.output, "out"),
+            stderr: read(&self.output, "err"),
+            took: self.start.elapsed(),
+            command: self.command.clone(),
+        };
+        assert!(ran.took.as_secs() < LIMIT_SECONDS, "it did not end in time:\n{ran}");
+        let start = Instant::now();
+        while !self.processes().is_empty() {
+            assert!(start.elapsed() < PATIENCE, "processes {:?} are left:\n{ran}", self.processes());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        ran
+    }
+}
+
+impl Drop for Job {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        self.signal_all("KILL");
+        for end in ["out", "err"] {
+            let _ = fs::remove_file(self.output.with_extension(end));
+        }
+    }
+}
+
+fn send(process: u32, signal: &str) {
+    let _alone = STARTING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let _ = Command::new("kill").args(["-s", signal, &process.to_string()]).output();
+}
+
+fn read(output: &Path, end: &str) -> String {
+    fs::read_to_string(output.with_extension(end)).unwrap_or_default()
+}
+
+/// As a shell sees it: 128 and the signal, for a process that a signal ended.
+fn exit_status(status: std::process::ExitStatus) -> Option<i32> {
+    use std::os::unix::process::ExitStatusExt;
+    status.code().or_else(|| status.signal().map(|signal| 128 + signal))
+}
