@@ -12,6 +12,7 @@ SCRIPTS = HERE.parent.parent / "slurm"
 sys.path.append(str(HERE.parent / "python"))
 
 from files import content  # noqa: E402
+from nodes import links  # noqa: E402
 from process import run  # noqa: E402
 from slurm import Slurm  # noqa: E402
 from hosts import Hosts  # noqa: E402
@@ -19,6 +20,7 @@ from hosts import Hosts  # noqa: E402
 LAB = Path("/run/cluster")
 # Before anything was made.
 MOUNTED = Path("/proc/self/mountinfo").read_text(encoding="utf-8")
+LINKED = links()
 
 # Ranks share too few cores here, and there is no network but ours. See the Makefile for the first three.
 os.environ.update(

@@ -1,12 +1,10 @@
 //! `macrok slurm`: scripts that a shell can read and that ask for what the command needs. What Slurm makes of them,
 //! `make test-cluster` shows.
 
-mod common;
-
 use std::path::Path;
 use std::process::Command;
 
-use common::{Ran, macrok};
+use crate::common::{Ran, macrok};
 
 fn folder_with_data() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
