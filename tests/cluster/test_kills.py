@@ -33,7 +33,7 @@ def test_thirty_kills_of_a_random_rank_at_a_random_moment(binary, alone, fits, t
         out = tmp_path / f"clf-{finished}.h5"
         command = [binary, "fit", *fits.long, "--out", out, "--resume", "--threads", "1"]
         launch = limited(["mpirun", "-n", choice.choice([2, 3, 4]), *command], 30)
-        before, start = kills, time.monotonic()
+        before, start, saved = kills, time.monotonic(), out.with_name(f"{out.name}.checkpoint").exists()
         with open(tmp_path / f"log-{finished}-{kills}", "w", encoding="utf-8") as log:
             fit = subprocess.Popen(launch, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=env)
         try:
@@ -47,9 +47,11 @@ def test_thirty_kills_of_a_random_rank_at_a_random_moment(binary, alone, fits, t
         resumed += "going on" in said
         if status == 0:
             assert content(out) == expected, f"fit {finished} after {kills} kills"
+            assert not saved or "going on" in said, f"a checkpoint was there, but the fit began again\n{said}"
             finished += 1
-    # Most kills must have been survived by going on, or this shows little.
-    assert resumed > KILLS / 2 and finished >= 3, f"{resumed} resumed, {finished} finished"
+    # Many kills must have come when there was something to go on from, or this shows little. How many depends on how long
+    # ranks take to start, and that on what else the machine does.
+    assert resumed >= KILLS / 5 and finished >= 3, f"{resumed} resumed, {finished} finished"
 
 
 def assert_ended(status, killed, said):

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from conftest import SCRIPTS
+from conftest import SCRIPTS, results
 from files import content
 from process import until
 
@@ -90,6 +90,16 @@ def test_scancel_leaves_a_checkpoint_and_nothing_else(slurm, slow_fit, submit, a
     again = submit(SCRIPTS / "fit.sbatch", *fits.long, "--out", "clf.h5").wait("COMPLETED")
     assert int(ITERATION.findall(again.log())[0]) > 3, again.log()
     assert content(tmp_path / "clf.h5") == alone("fit", *fits.long)
+
+
+def test_an_experiment_goes_on_where_it_was(slurm, submit, experiment, restarted_at_once, tmp_path):
+    job = submit(SCRIPTS / "run.sbatch", experiment.job, "--out", "out", env=restarted_at_once)
+    # In the middle of a fit, when others are done.
+    until(lambda: len(list((tmp_path / "out").glob("**/*.h5"))) >= 2, job.log, 40)
+    slurm.run("scancel", "--signal=USR1", job.number)
+    job.wait("COMPLETED", 60)
+    assert job.restarts() == 1 and "restart 1 of at most 20" in job.log()
+    assert results(tmp_path / "out") == experiment.results
 
 
 def test_tasks_of_an_array_requeue_themselves_alone(slurm, submit, data, restarted_at_once, tmp_path):

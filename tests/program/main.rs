@@ -10,6 +10,7 @@ mod bad_jobs;
 mod checkpoint;
 mod commands_agree;
 mod doctor;
+mod failures;
 mod help;
 mod launchers;
 mod locks;
@@ -24,11 +25,14 @@ mod slurm;
 mod stall;
 
 #[test]
-fn every_file_of_this_folder_is_a_module_here() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program");
-    for name in common::names(&folder) {
-        let module = name.trim_end_matches(".rs");
-        let listed = include_str!("main.rs").lines().any(|line| line == format!("mod {module};"));
-        assert!(listed || module == "main", "tests/program/{name} is never run: add `mod {module};` to main.rs");
+fn every_file_of_a_folder_of_tests_is_a_module_there() {
+    for folder in ["program", "library"] {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
+        let main = std::fs::read_to_string(path.join("main.rs")).unwrap();
+        for name in common::names(&path).iter().filter(|name| *name != "main.rs") {
+            let module = format!("mod {};", name.trim_end_matches(".rs"));
+            let listed = main.lines().any(|line| line == module);
+            assert!(listed, "tests/{folder}/{name} is never run: add `{module}` to main.rs there");
+        }
     }
 }
