@@ -9,6 +9,7 @@ pub enum Purpose {
     Madow = 3,
     SynthRow = 4,
     SynthLabel = 5,
+    Split = 20,
 }
 
 /// Philox-4x32 with ten rounds (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011).

@@ -9,8 +9,10 @@ mod fit;
 mod import;
 mod inspect;
 mod predict;
+mod reliability;
 mod run;
 mod slurm;
+mod split;
 mod synth;
 
 use std::process::ExitCode;
@@ -79,6 +81,7 @@ enum Command {
     Synth(synth::Typed),
     Import(import::Typed),
     Inspect(inspect::Typed),
+    Split(split::Typed),
     Fit(Box<fit::Typed>),
     Baseline(baseline::Typed),
     Predict(predict::Typed),
@@ -135,6 +138,7 @@ pub fn run(world: &World, Ready(typed): Ready) -> Result<()> {
         Command::Synth(command) => synth::run(&context, &command),
         Command::Import(command) => import::run(&context, &command),
         Command::Inspect(command) => inspect::run(&context, &command),
+        Command::Split(command) => split::run(&context, &command),
         Command::Fit(command) => fit::run(&context, &command),
         Command::Baseline(command) => baseline::run(&context, &command),
         Command::Predict(command) => predict::run(&context, &command),
