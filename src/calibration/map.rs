@@ -27,13 +27,17 @@ impl Map {
         &self.knots
     }
 
-    /// What a marginal in [0, 1] means. Of two marginals the larger never becomes the smaller.
+    /// What a marginal in [0, 1] means. Of two marginals the larger never becomes the smaller, and only 0 becomes 0.
     pub fn apply(&self, value: f32) -> f32 {
+        if value <= 0.0 {
+            return 0.0;
+        }
         let from = f64::from(value);
         let above = self.knots.partition_point(|knot| knot.0 < from).clamp(1, self.knots.len() - 1);
         let ((low, bottom), (high, top)) = (self.knots[above - 1], self.knots[above]);
         let share = (from - low) / (high - low);
-        (bottom + share * (top - bottom)).clamp(bottom, top) as f32
+        let to = (bottom + share * (top - bottom)).clamp(bottom, top);
+        (to as f32).max(f32::MIN_POSITIVE)
     }
 }
 

@@ -6,6 +6,7 @@ use super::isotonic;
 use super::platt;
 use super::{Histogram, Map, Method, Point};
 use crate::random::{Purpose, bits, unit};
+use crate::store::ModelFile;
 
 /// `count` marginals, and labels that are there with the probability that `truth` says.
 fn counted(count: u64, truth: impl Fn(f64) -> f64) -> Histogram {
@@ -122,36 +123,26 @@ fn where_nothing_can_be_learnt_there_is_no_map() {
 
 #[test]
 fn a_map_is_read_as_it_was_written() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("m.h5");
     for method in [Method::Isotonic, Method::Platt] {
         let map = method.fit(&counted(5000, |value| value * value)).unwrap();
-        map.write(&hdf5::File::create(&path).unwrap()).unwrap();
-        let file = crate::store::Hdf5File::open(&path).unwrap();
-        assert_eq!(Map::read(&file).unwrap(), Some(map));
+        let mut file = ModelFile { options: serde_json::json!({ "cost": 1 }), ..ModelFile::default() };
+        map.put(&mut file);
+        assert_eq!(Map::take(&mut file), Ok(Some(map)));
+        assert_eq!(file.options["cost"], 1);
     }
-    let none = folder.path().join("none.h5");
-    hdf5::File::create(&none).unwrap();
-    assert_eq!(Map::read(&crate::store::Hdf5File::open(&none).unwrap()).unwrap(), None);
+    assert_eq!(Map::take(&mut ModelFile::default()), Ok(None));
 }
 
 #[test]
 fn a_damaged_map_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("m.h5");
-    let write = |from: &[f64], to: &[f64], method: &str| {
-        let file = hdf5::File::create(&path).unwrap();
-        let group = file.create_group("calibration").unwrap();
-        group.new_dataset_builder().with_data(from).create("from").unwrap();
-        group.new_dataset_builder().with_data(to).create("to").unwrap();
-        let text: hdf5::types::VarLenUnicode = method.parse().unwrap();
-        group.new_attr::<hdf5::types::VarLenUnicode>().create("method").unwrap().write_scalar(&text).unwrap();
-        drop((group, file));
-        Map::read(&crate::store::Hdf5File::open(&path).unwrap())
-            .map(|_| ())
-            .map_err(|error| error.to_string())
+    let read = |from: &[f64], to: &[f64], method: &str| {
+        let options = serde_json::json!({ "calibrate": method });
+        let mut file = ModelFile { options, ..ModelFile::default() };
+        file.put("calibration/from", from.to_vec());
+        file.put("calibration/to", to.to_vec());
+        Map::take(&mut file).map(|map| map.is_some())
     };
-    assert_eq!(write(&[0.0, 0.5, 1.0], &[0.0, 0.2, 0.9], "platt"), Ok(()));
+    assert_eq!(read(&[0.0, 0.5, 1.0], &[0.0, 0.2, 0.9], "platt"), Ok(true));
     let bad = [
         (&[0.0, 0.5, 1.0][..], &[0.0, 0.2, 0.1][..], "platt"),
         (&[0.0, 0.5, 1.0], &[0.0, f64::NAN, 0.9], "platt"),
@@ -161,9 +152,12 @@ fn a_damaged_map_is_refused() {
         (&[0.0, 1.0], &[0.0, 1.0], "guess"),
     ];
     for (from, to, method) in bad {
-        let message = write(from, to, method).unwrap_err();
-        assert!(message.contains("its group calibration"), "{message}");
+        let message = read(from, to, method).unwrap_err();
+        assert!(message.starts_with("its calibration "), "{message}");
     }
+    let mut half = ModelFile::default();
+    half.put("calibration/from", vec![0.0, 1.0]);
+    assert!(Map::take(&mut half).unwrap_err().contains("'from' or 'to'"));
 }
 
 fn points() -> impl Strategy<Value = Vec<Point>> {
