@@ -125,7 +125,8 @@ fn where_nothing_can_be_learnt_there_is_no_map() {
 fn a_map_is_read_as_it_was_written() {
     for method in [Method::Isotonic, Method::Platt] {
         let map = method.fit(&counted(5000, |value| value * value)).unwrap();
-        let mut file = ModelFile { options: serde_json::json!({ "cost": 1 }), ..ModelFile::default() };
+        let mut file = ModelFile::default();
+        file.options = serde_json::json!({ "cost": 1 });
         map.put(&mut file);
         assert_eq!(Map::take(&mut file), Ok(Some(map)));
         assert_eq!(file.options["cost"], 1);
@@ -136,8 +137,8 @@ fn a_map_is_read_as_it_was_written() {
 #[test]
 fn a_damaged_map_is_refused() {
     let read = |from: &[f64], to: &[f64], method: &str| {
-        let options = serde_json::json!({ "calibrate": method });
-        let mut file = ModelFile { options, ..ModelFile::default() };
+        let mut file = ModelFile::default();
+        file.options = serde_json::json!({ "calibrate": method });
         file.put("calibration/from", from.to_vec());
         file.put("calibration/to", to.to_vec());
         Map::take(&mut file).map(|map| map.is_some())
