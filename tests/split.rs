@@ -260,8 +260,8 @@ fn rare_labels_of_real_data_are_shared_out() {
         (largest("worst_count"), largest("worst_share_of_10"), largest("without_positive"))
     };
     let (plain, stratified) = (found(""), found(" --stratified"));
-    assert!(stratified.0 < 0.25 * plain.0, "positives: {stratified:?}, plain {plain:?}");
-    assert!(stratified.1 < 0.25 * plain.1, "shares: {stratified:?}, plain {plain:?}");
+    assert!(stratified.0 <= 3.0 && plain.0 > 10.0, "positives: {stratified:?}, plain {plain:?}");
+    assert!(stratified.1 <= 0.15 && plain.1 > 0.3, "shares: {stratified:?}, plain {plain:?}");
     assert!(stratified.2 < plain.2, "labels without: {stratified:?}, plain {plain:?}");
 }
 

@@ -23,7 +23,8 @@ Examples:
   macrok split data.h5 --fractions 0.6,0.2,0.2 --out part
 The first writes data-1.h5 and data-2.h5, the last part-1.h5, part-2.h5 and part-3.h5. Which row of
 data.h5 each row of a part is, its dataset `rows` says. With --stratified the rarest labels are shared
-out first (iterative stratification, Sechidis et al. 2011), for which rank 0 reads all labels.")]
+out first (iterative stratification, Sechidis et al. 2011), then rows are exchanged while that helps;
+rank 0 reads all labels for it.")]
 pub(super) struct Typed {
     /// The data set: features, labels, marginals, whatever it has
     #[arg(value_name = "DATA.h5")]
@@ -44,7 +45,7 @@ pub(super) struct SplitOptions {
         value_name = "F,F",
         value_delimiter = ',',
         default_value = "0.5,0.5",
-        allow_negative_numbers = true
+        allow_hyphen_values = true
     )]
     fractions: Vec<f64>,
     /// Seed of what is drawn

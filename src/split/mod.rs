@@ -7,6 +7,7 @@
 mod assign;
 mod balance;
 mod deal;
+mod exchange;
 mod facts;
 mod fractions;
 mod rarest;

@@ -1,5 +1,6 @@
 //! Iterative stratification (Sechidis, Tsoumakas and Vlahavas, "On the stratification of multi-label data", 2011).
 
+use super::exchange::exchange;
 use super::rarest::Rarest;
 use crate::store::Csr;
 
@@ -10,7 +11,8 @@ const SAME: f64 = 1e-9;
 ///
 /// Labels are taken by how many rows they have left, the rarest first: for those there is the least choice. Each of
 /// their rows, in the order of `order`, goes to the part that lacks most of the label, of equal ones to that which lacks
-/// most rows. A part that has all its rows gets no more, which the paper leaves open. In time O(rows + labels + entries).
+/// most rows. A part that has all its rows gets no more, which the paper leaves open. At last rows are exchanged between
+/// parts while that helps. In time O(rows + labels + parts * entries).
 ///
 /// # Panics
 /// If `order` is not a permutation of the rows, or the sizes do not sum to their number.
@@ -38,7 +40,9 @@ pub fn stratify(labels: &Csr, order: &[u32], sizes: &[u64]) -> Vec<u8> {
             dealer.deal(row, part);
         }
     }
-    dealer.parts
+    let mut parts = dealer.parts;
+    exchange(labels, order, sizes, &mut parts);
+    parts
 }
 
 const NOWHERE: u8 = u8::MAX;

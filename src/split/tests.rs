@@ -140,6 +140,25 @@ fn stratified_parts_are_more_alike_than_plain_ones() {
     }
 }
 
+/// Labels in a hierarchy: each row has a rare one, its parent and the parent of that. Without exchanges the parents come
+/// along as chance will have it.
+#[test]
+fn frequent_labels_that_come_along_with_rare_ones_are_shared_out_too() {
+    let rows: Vec<Vec<u32>> = (0..999).map(|row| vec![row % 7, 7 + row % 100, 107 + row / 3]).collect();
+    let labels = matrix(440, &rows);
+    for seed in 0..5 {
+        let parts = stratify(&labels, &random_order(999, seed), &[500, 499]);
+        let off = |label: u32| {
+            let having = rows.iter().zip(&parts).filter(|(row, _)| row.contains(&label));
+            let (all, first) =
+                having.fold((0.0, 0.0), |sum, (_, part)| (sum.0 + 1.0, sum.1 + f64::from(*part == 0)));
+            (first - all * 500.0 / 999.0f64).abs()
+        };
+        let worst = (0..440).map(off).fold(0.0, f64::max);
+        assert!(worst < 3.0, "seed {seed}: {worst}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
