@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::error::EstimateError;
 use super::kept::Kept;
-use super::plt::Forest;
+use super::plt::{Forest, ReadyForest};
 use super::rows::Rows;
 use crate::calibration::Map;
 use crate::error::Result;
@@ -22,7 +22,7 @@ pub struct Ask {
 /// The kinds of estimators. A new one is a variant here.
 pub enum Estimator {
     /// A probabilistic label tree, or several; one-vs-rest is a tree of one level.
-    Forest(Box<Forest>),
+    Forest(Box<ReadyForest>),
 }
 
 /// A model file, made ready to be asked.
@@ -45,7 +45,9 @@ impl Model {
         let bad = |detail: String| EstimateError::BadModel { file: path.into(), detail };
         let calibration = Map::take(&mut file).map_err(bad)?;
         let estimator = match file.estimator.as_str() {
-            "plt" | "linear" => Estimator::Forest(Box::new(Forest::from_file(&mut file).map_err(bad)?)),
+            "plt" | "linear" => {
+                Estimator::Forest(Box::new(Forest::from_file(&mut file).map_err(bad)?.ready()))
+            }
             _ => {
                 let (file, found) = (path.into(), file.estimator);
                 return Err(EstimateError::UnknownEstimator { file, found, known: "plt and linear" }.into());
