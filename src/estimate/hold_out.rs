@@ -82,3 +82,47 @@ fn gather(world: &World, matrix: &Csr) -> Option<Csr> {
     }));
     Some(Csr::new((lengths.len(), matrix.cols()), ends.collect(), columns?.concat(), values?.concat()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Row i has the feature i, and the label i % 3.
+    fn examples(rows: usize) -> Examples {
+        let starts: Vec<usize> = (0..=rows).collect();
+        let numbers = (0..rows as u32).collect();
+        let features = Csr::new((rows, rows), starts.clone(), numbers, vec![1.0; rows]);
+        let labels = (0..rows as u32).map(|row| row % 3).collect();
+        let labels = Csr::new((rows, 3), starts, labels, vec![1.0; rows]);
+        Examples { rows: 0..rows as u64, total_rows: rows as u64, features, labels: Some(labels) }
+    }
+
+    #[test]
+    fn every_row_is_learnt_from_or_held_out() {
+        for held in [Held::All, Held::Share] {
+            let (left, out) = hold_out(&World::alone(), examples(50), held, 0.2, 9).unwrap();
+            assert_eq!((left.total_rows, out.rows), (40, 10));
+            assert_eq!(left.rows, 0..40);
+            let (features, labels) = out.examples.unwrap();
+            let mut seen = left.features.indices().to_vec();
+            seen.extend_from_slice(features.indices());
+            seen.sort_unstable();
+            assert!(seen.into_iter().eq(0..50));
+            for (features, labels) in [(&left.features, left.labels.as_ref().unwrap()), (&features, &labels)]
+            {
+                let expected: Vec<u32> = features.indices().iter().map(|row| row % 3).collect();
+                assert_eq!(labels.indices(), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn the_seed_decides_which() {
+        let held_out = |seed| {
+            let (_, out) = hold_out(&World::alone(), examples(50), Held::All, 0.2, seed).unwrap();
+            out.examples.unwrap().0.indices().to_vec()
+        };
+        assert_eq!(held_out(1), held_out(1));
+        assert_ne!(held_out(1), held_out(2));
+    }
+}
