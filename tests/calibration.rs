@@ -168,8 +168,9 @@ fn what_cannot_be_calibrated_is_refused() {
     let folder = folder.path();
     macrok(folder, &["synth", "few.h5", "--instances", "3"]).ok();
     // One row of many has a label.
-    let (row, labelled): (&[(i64, f64)], &[(i64, f64)]) = (&[(0, 1.0), (2, 0.5)], &[(1, 1.0)]);
-    let labels: Vec<&[(i64, f64)]> = (0..40).map(|at| if at == 7 { labelled } else { &[] }).collect();
+    let row: &[(i64, f64)] = &[(0, 1.0), (2, 0.5)];
+    let mut labels: Vec<&[(i64, f64)]> = vec![&[]; 40];
+    labels[7] = &[(1, 1.0)];
     create(&folder.join("rare.h5"), |file| {
         Parts::new(3, &[row; 40]).write(file, "features");
         Parts::new(2, &labels).write(file, "labels");

@@ -126,7 +126,7 @@ fn a_map_is_read_as_it_was_written() {
     for method in [Method::Isotonic, Method::Platt] {
         let map = method.fit(&counted(5000, |value| value * value)).unwrap();
         let mut file = ModelFile::default();
-        file.options = serde_json::json!({ "cost": 1 });
+        file.options["cost"] = 1.into();
         map.put(&mut file);
         assert_eq!(Map::take(&mut file), Ok(Some(map)));
         assert_eq!(file.options["cost"], 1);
@@ -138,7 +138,7 @@ fn a_map_is_read_as_it_was_written() {
 fn a_damaged_map_is_refused() {
     let read = |from: &[f64], to: &[f64], method: &str| {
         let mut file = ModelFile::default();
-        file.options = serde_json::json!({ "calibrate": method });
+        file.options["calibrate"] = method.into();
         file.put("calibration/from", from.to_vec());
         file.put("calibration/to", to.to_vec());
         Map::take(&mut file).map(|map| map.is_some())

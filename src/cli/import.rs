@@ -16,7 +16,7 @@ use crate::store::{Matrix, write_file, write_names};
 Examples:
   printf '2 3 4\\n0,2 0:1 2:0.5\\n1 1:2\\n' > train.txt
   macrok import train.txt --out train.h5
-  printf '0:0.9 2:0.4\n3:0.25 1:0.125\n' > predictions.txt
+  printf '0:0.9 2:0.4\\n3:0.25 1:0.125\\n' > predictions.txt
   macrok import labels=train.txt marginals=predictions.txt --out marginals.h5
 Other formats:
   macrok import emotions.arff emotions.xml --out emotions.h5

@@ -114,8 +114,9 @@ fn rows_without_labels_fill_the_parts() {
 fn stratified_parts_are_more_alike_than_plain_ones() {
     // A long tail: label j is in every (j + 1)-th row, shifted.
     let (rows, labels) = (3000u32, 60u32);
-    let row =
-        |row: u32| (0..labels).filter(|label| (row * 7 + label * 13) % (10 * (label + 1)) == 0).collect();
+    let row = |row: u32| {
+        (0..labels).filter(|label| (row * 7 + label * 13).is_multiple_of(10 * (label + 1))).collect()
+    };
     let rows_of: Vec<Vec<u32>> = (0..rows).map(row).collect();
     let labels_of = matrix(labels as usize, &rows_of);
     let worst = |parts: &[u8]| {
