@@ -9,6 +9,9 @@ pub enum Purpose {
     Madow = 3,
     SynthRow = 4,
     SynthLabel = 5,
+    Split = 20,
+    Solver = 6,
+    LabelTree = 7,
 }
 
 /// Philox-4x32 with ten rounds (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011).

@@ -5,20 +5,23 @@ use std::path::PathBuf;
 use serde_json::{Map, Value, json};
 
 use super::common::Context;
+use super::reliability;
+use super::train::describe_model;
 use crate::error::Result;
 use crate::evaluate::calibration;
 use crate::report::{Align, Table, count};
 use crate::shard::{LoadOptions, Shard, load_labels, load_shard, total_positives};
-use crate::store::{ClassifierFile, Hdf5File, Location, MatrixFile, Role, read_names};
+use crate::split::{Told, told};
+use crate::store::{ClassifierFile, Hdf5File, Location, MatrixFile, ModelFile, Role, read_names};
 
-/// Show what is in a file: shapes, label distribution, tail, calibration, rules
+/// Show what is in a file: shapes, label distribution, tail, calibration, rules, what a model was trained with
 #[derive(clap::Args)]
 #[command(after_help = "\
 Example:
   macrok synth data.h5
   macrok inspect data.h5")]
 pub(super) struct Typed {
-    /// A data set, a classifier or predictions
+    /// A data set, a classifier, predictions or a model
     file: PathBuf,
     /// Move marginals outside [0, 1] to the nearer end instead of refusing them
     #[arg(long)]
@@ -34,13 +37,18 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
         describe_classifier(context, &classifier, &mut facts);
         return console.json(world, || Value::Object(facts));
     }
+    if ModelFile::is_one(&file) {
+        let model = world.agree(ModelFile::read(&typed.file).map_err(Into::into))?;
+        describe_model(console, &model, &mut facts);
+        return console.json(world, || Value::Object(facts));
+    }
     let roles = [Role::Features, Role::Labels, Role::Marginals, Role::Predictions];
     let present: Vec<Role> = roles.into_iter().filter(|role| file.has(role.group())).collect();
     context.check(!present.is_empty(), || {
         let members = file.members();
         let found = if members.is_empty() { "nothing".into() } else { members.join(", ") };
         format!(
-            "{}: holds {found}, but none of features, labels, marginals, predictions or slopes",
+            "{}: holds {found}, but none of features, labels, marginals, predictions or slopes, and is no model",
             typed.file.display()
         )
     })?;
@@ -71,6 +79,17 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
             }
             console.line(format_args!("{names}: {} ({})", count(list.len() as u64), some.join(", ")));
         }
+    }
+    if let Some(Told { source, method, seed, fractions, part }) = told(&file) {
+        let shares: Vec<String> = fractions.iter().map(f64::to_string).collect();
+        console.line(format_args!(
+            "rows: part {part} of {source}, {method} split by {}, seed {seed}; their numbers there are in the dataset rows",
+            shares.join(",")
+        ));
+        facts.insert(
+            "split".into(),
+            json!({"source": source, "method": method, "seed": seed, "fractions": fractions, "part": part}),
+        );
     }
     let at = |role: Role| Location { file: typed.file.clone(), group: role.group().into() };
     let has = |role: Role| present.contains(&role);
@@ -141,31 +160,9 @@ fn describe_labels(context: &Context<'_>, positives: &[u64], rows: u64, facts: &
 }
 
 fn describe_calibration(context: &Context<'_>, shard: &Shard, facts: &mut Map<String, Value>) {
-    let console = &context.console;
     let found = calibration(context.world, shard);
-    console.line("");
-    console.line(format_args!(
-        "marginals: sum to {:.2} an instance; {:.1}% of positives have a stored marginal; expected calibration \
-         error {:.5}",
-        found.mean_sum,
-        100.0 * found.recalled,
-        found.error
-    ));
-    let mut table = Table::new(&[
-        ("marginal", Align::Left),
-        ("entries", Align::Right),
-        ("mean", Align::Right),
-        ("observed", Align::Right),
-    ]);
-    for bin in found.bins.iter().filter(|bin| bin.entries > 0) {
-        table.row([
-            format!("{:.1} to {:.1}", bin.low, bin.high),
-            count(bin.entries),
-            format!("{:.4}", bin.mean),
-            format!("{:.4}", bin.observed),
-        ]);
-    }
-    console.line(table);
+    context.console.line("");
+    reliability::show(&context.console, &found);
     facts.insert("calibration".into(), json!(found));
 }
 

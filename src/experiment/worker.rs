@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::classifier::share;
+use super::divide::divide;
 use super::fitting::{Fitting, for_evaluation, load};
 use super::plan::Again;
 use super::step::{Part, Step, Work};
@@ -19,7 +20,7 @@ use crate::shard::{Shard, load_labels, total_positives};
 use crate::store::{ClassifierFile, Overwrite};
 
 /// What was found, and the same for people; both on rank 0 only.
-type Outcome = Result<(Value, String)>;
+pub(super) type Outcome = Result<(Value, String)>;
 
 /// Does one step after the other, and keeps what several of them need.
 pub(super) struct Worker<'a> {
@@ -60,7 +61,11 @@ impl<'a> Worker<'a> {
             Part::Fit => &self.experiment.fit,
             Part::Test => &self.experiment.test,
         };
-        let Sample::Made(sample) = data else { unreachable!("only made data has a step that makes it") };
+        let sample = match data {
+            Sample::Made(sample) => sample,
+            Sample::Divided(divided) => return divide(self.site, divided, part),
+            Sample::Files(_) => unreachable!("only made data has a step that makes it"),
+        };
         let made = sample.make(self.site.world, |_| ());
         sample.write(self.site.world, &made, &self.site.folder.made(part), Overwrite::Replace)?;
         let (n, m) = (sample.shape.instances, sample.shape.labels);

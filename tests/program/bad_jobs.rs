@@ -95,7 +95,7 @@ instances = 200
 first-row = 300
 [data.train]
 labels = "d.h5""#, "20: d.h5:labels is for 20 labels, but [data.fit] is for 40; both must have the same"),
-    (TEST_ROWS, "[data.test.synth]\ninstances = 200\nfirst-row = 300\n[data.dev]", "19: unknown key `dev` in [data]; allowed: fit, test, train"),
+    (TEST_ROWS, "[data.test.synth]\ninstances = 200\nfirst-row = 300\n[data.dev]", "19: unknown key `dev` in [data]; allowed: fit, test, train, split"),
     ("max-iters = 6", "max-iters = 0", "21: `max-iters` in [fit] is 0, but must be 1 to 8000"),
     ("max-iters = 6", r#"max-iters = "6""#, r#"21: `max-iters` in [fit] is "6", but must be a whole number of at least 0"#),
     ("max-iters = 6", "max-iter = 6", "21: unknown key `max-iter` in [fit]; did you mean `max-iters`? allowed: init, step, max-iters, tolerance, min-gain, epsilon, smoothing, candidates"),

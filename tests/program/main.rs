@@ -7,6 +7,7 @@ mod common;
 
 mod bad_input;
 mod bad_jobs;
+mod calibration;
 mod checkpoint;
 mod commands_agree;
 mod doctor;
@@ -22,6 +23,7 @@ mod run;
 mod run_stopped;
 mod signals;
 mod slurm;
+mod split;
 mod stall;
 
 #[test]
