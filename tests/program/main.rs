@@ -25,6 +25,7 @@ mod signals;
 mod slurm;
 mod split;
 mod stall;
+mod train;
 
 #[test]
 fn every_file_of_a_folder_of_tests_is_a_module_there() {
