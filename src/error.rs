@@ -1,6 +1,7 @@
 //! What can go wrong, and the exit status it leads to.
 
 use crate::checkpoint::CheckpointError;
+use crate::estimate::EstimateError;
 use crate::experiment::ExperimentError;
 use crate::import::ImportError;
 use crate::measure::{FormulaError, MeasureError};
@@ -47,6 +48,8 @@ pub enum Error {
     #[error(transparent)]
     Memory(#[from] Refusal),
     #[error(transparent)]
+    Estimate(#[from] EstimateError),
+    #[error(transparent)]
     Experiment(#[from] ExperimentError),
     /// Options that do not fit together or do not fit the data.
     #[error("{0}")]
@@ -76,7 +79,11 @@ impl Error {
         match self {
             Error::Store(error) => error.status(),
             // A formula that has no value where it is needed is the user's too.
-            Error::Import(_) | Error::Formula(_) | Error::Measure(_) | Error::Usage(_) => Status::BadInput,
+            Error::Import(_)
+            | Error::Formula(_)
+            | Error::Measure(_)
+            | Error::Estimate(_)
+            | Error::Usage(_) => Status::BadInput,
             // Another job must be asked for: the same one will not fit the next time either.
             Error::Memory(_) | Error::Silent => Status::BadInput,
             Error::Checkpoint(error) => error.status(),

@@ -4,7 +4,7 @@
 //! called "the paper" throughout.
 //!
 //! One room for each idea, and the arrows go one way:
-//! `cli -> experiment -> {report, optimize, evaluate, synth, import, doctor} -> {classifier, measure} -> shard -> store`,
+//! `cli -> experiment -> {report, optimize, estimate, evaluate, synth, import, doctor} -> {classifier, measure} -> shard -> store`,
 //! with [`world`] (who computes together), [`job`] (what a run is told from outside), [`checkpoint`] (how far it has
 //! come), [`random`], [`memory`] (whether it will fit, and large pages), [`machine`] (what the job runs on) and
 //! [`probe`] (what that can do) beside them.
@@ -16,6 +16,7 @@ pub mod classifier;
 pub mod cli;
 pub mod doctor;
 pub mod error;
+pub mod estimate;
 pub mod evaluate;
 pub mod experiment;
 pub mod import;

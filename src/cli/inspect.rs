@@ -5,20 +5,21 @@ use std::path::PathBuf;
 use serde_json::{Map, Value, json};
 
 use super::common::Context;
+use super::train::describe_model;
 use crate::error::Result;
 use crate::evaluate::calibration;
 use crate::report::{Align, Table, count};
 use crate::shard::{LoadOptions, Shard, load_labels, load_shard, total_positives};
-use crate::store::{ClassifierFile, Hdf5File, Location, MatrixFile, Role, read_names};
+use crate::store::{ClassifierFile, Hdf5File, Location, MatrixFile, ModelFile, Role, read_names};
 
-/// Show what is in a file: shapes, label distribution, tail, calibration, rules
+/// Show what is in a file: shapes, label distribution, tail, calibration, rules, what a model was trained with
 #[derive(clap::Args)]
 #[command(after_help = "\
 Example:
   macrok synth data.h5
   macrok inspect data.h5")]
 pub(super) struct Typed {
-    /// A data set, a classifier or predictions
+    /// A data set, a classifier, predictions or a model
     file: PathBuf,
     /// Move marginals outside [0, 1] to the nearer end instead of refusing them
     #[arg(long)]
@@ -34,13 +35,18 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
         describe_classifier(context, &classifier, &mut facts);
         return console.json(world, || Value::Object(facts));
     }
+    if ModelFile::is_one(&file) {
+        let model = world.agree(ModelFile::read(&typed.file).map_err(Into::into))?;
+        describe_model(console, &model, &mut facts);
+        return console.json(world, || Value::Object(facts));
+    }
     let roles = [Role::Features, Role::Labels, Role::Marginals, Role::Predictions];
     let present: Vec<Role> = roles.into_iter().filter(|role| file.has(role.group())).collect();
     context.check(!present.is_empty(), || {
         let members = file.members();
         let found = if members.is_empty() { "nothing".into() } else { members.join(", ") };
         format!(
-            "{}: holds {found}, but none of features, labels, marginals, predictions or slopes",
+            "{}: holds {found}, but none of features, labels, marginals, predictions or slopes, and is no model",
             typed.file.display()
         )
     })?;

@@ -8,10 +8,12 @@ mod evaluate;
 mod fit;
 mod import;
 mod inspect;
+mod marginals;
 mod predict;
 mod run;
 mod slurm;
 mod synth;
+mod train;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -79,6 +81,8 @@ enum Command {
     Synth(synth::Typed),
     Import(import::Typed),
     Inspect(inspect::Typed),
+    Train(Box<train::Typed>),
+    Marginals(marginals::Typed),
     Fit(Box<fit::Typed>),
     Baseline(baseline::Typed),
     Predict(predict::Typed),
@@ -121,6 +125,7 @@ pub fn run(world: &World, Ready(typed): Ready) -> Result<()> {
     // What goes on by itself needs no option for it.
     let (resume, resuming) = match &typed.command {
         Command::Fit(fit) => (fit.resumes(), Some("--resume")),
+        Command::Train(train) => (train.resumes(), Some("--resume")),
         Command::Run(_) => (true, None),
         _ => (false, None),
     };
@@ -135,6 +140,8 @@ pub fn run(world: &World, Ready(typed): Ready) -> Result<()> {
         Command::Synth(command) => synth::run(&context, &command),
         Command::Import(command) => import::run(&context, &command),
         Command::Inspect(command) => inspect::run(&context, &command),
+        Command::Train(command) => train::run(&context, &command),
+        Command::Marginals(command) => marginals::run(&context, &command),
         Command::Fit(command) => fit::run(&context, &command),
         Command::Baseline(command) => baseline::run(&context, &command),
         Command::Predict(command) => predict::run(&context, &command),

@@ -2,6 +2,7 @@
 
 mod blocks;
 mod columns;
+mod examples;
 mod fixed;
 mod grouping;
 mod load;
@@ -16,6 +17,7 @@ use std::ops::Range;
 
 pub use blocks::Blocks;
 pub use columns::Columns;
+pub use examples::{Examples, Held, load_examples};
 pub use fixed::FixedPoint;
 pub use grouping::Grouping;
 pub use load::{Extra, LoadOptions, Plan, load_labels, load_planned, load_shard, plan_load, total_positives};

@@ -1,0 +1,149 @@
+//! `macrok marginals`: label probabilities of any rows.
+
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use super::common::Context;
+use crate::error::{Result, usage};
+use crate::estimate::{Ask, EstimateError, Model, marginals_of};
+use crate::report::{Phases, Progress, count};
+use crate::shard::{Held, load_examples};
+use crate::store::{Csr, Hdf5File, Location, Matrix, Role, read_names, write_file, write_names};
+
+/// Estimate label probabilities with a trained model, and keep the largest of each row
+#[derive(clap::Args)]
+#[command(after_help = "\
+Example:
+  macrok synth train.h5
+  macrok synth rest.h5 --first-row 2000
+  macrok train train.h5 --estimator plt --out tree.model
+  macrok marginals tree.model rest.h5 --keep 50 --out marginals.h5
+  macrok inspect marginals.h5
+Labels and names of the data go along, so that the file can be given to fit and evaluate as it is. Each
+rank reads its own rows only.")]
+pub(super) struct Typed {
+    /// The model file
+    model: PathBuf,
+    /// Features: FILE.h5 or FILE.h5:GROUP
+    #[arg(value_name = "DATA[:GROUP]")]
+    data: String,
+    /// The file to write
+    #[arg(long, value_name = "OUT.h5")]
+    out: PathBuf,
+    /// Marginals kept for each row, the largest; all others count as 0
+    #[arg(long, default_value_t = 200, value_name = "N")]
+    keep: usize,
+    /// Groups of labels that a label tree looks at for each row, the most probable; faster, but not exact
+    /// [default: as many as it takes to be exact]
+    #[arg(long, value_name = "N")]
+    beam: Option<usize>,
+}
+
+pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
+    let Context { world, console, .. } = context;
+    let features = Location::parse(&typed.data, Role::Features);
+    for (name, value) in [("--keep", typed.keep), ("--beam", typed.beam.unwrap_or(1))] {
+        context.check(value > 0, || format!("{name} is 0, but must be at least 1"))?;
+    }
+    context.check_output(&typed.out, &[&typed.model, &features.file])?;
+    let mut phases = Phases::new();
+    let model = world.agree(Model::read(&typed.model))?;
+    phases.end("read model");
+    let data = world.agree(Hdf5File::open(&features.file).map_err(Into::into))?;
+    let labels = Location { file: features.file.clone(), group: Role::Labels.group().into() };
+    let labelled = data.has(Role::Labels.group());
+    let held = Held::Share;
+    let examples =
+        load_examples(world, &features, labelled.then_some(&labels), held, |_, columns, labels| {
+            let (file, data) = (typed.model.clone(), features.to_string());
+            world.agree(if columns == model.features {
+                Ok(())
+            } else {
+                let differ =
+                    EstimateError::FeaturesDiffer { file, model: model.features, data, found: columns };
+                Err(differ.into())
+            })?;
+            world.agree(match labels {
+                Some(found) if found != model.labels => usage(format!(
+                    "{}: the model is for {} labels, but {data} has {found}",
+                    typed.model.display(),
+                    model.labels,
+                    data = features.file.display(),
+                )),
+                _ => Ok(()),
+            })
+        })?;
+    phases.end("load");
+    let progress = Progress::new(console, "estimating marginals", examples.features.rows() as u64);
+    let ask = Ask { keep: typed.keep, beam: typed.beam };
+    let kept = marginals_of(&model, &examples.features, ask, |rows| progress.advance(rows));
+    progress.finish();
+    phases.end("estimate");
+    let rows = examples.total_rows;
+    let mut matrices = vec![Matrix {
+        group: "marginals",
+        rows,
+        columns: model.labels,
+        indptr: &kept.starts,
+        indices: &kept.labels,
+        values: &kept.marginals,
+    }];
+    let starts = examples.labels.as_ref().map(|labels| labels.indptr().raw_storage().to_vec());
+    if let (Some(labels), Some(starts)) = (&examples.labels, &starts) {
+        matrices.push(label_matrix(labels, starts, rows));
+    }
+    write_file(world, &typed.out, context.overwrite, &matrices, |file| {
+        for names in ["label_names", "instance_names"] {
+            if let Some(list) = read_names(&data, names) {
+                write_names(file, names, &list)?;
+            }
+        }
+        Ok(())
+    })?;
+    phases.end("write");
+    phases.slowest(world);
+    let entries: u64 = world.gather_to_all(kept.labels.len() as u64).iter().sum();
+    console.line(format_args!(
+        "{} marginals of {} instances, {:.1} an instance of {} labels",
+        count(entries),
+        count(rows),
+        entries as f64 / rows as f64,
+        count(model.labels)
+    ));
+    console.wrote(&typed.out);
+    console.line("");
+    console.line(phases.table());
+    console.json(world, || {
+        json!({
+            "n": rows,
+            "m": model.labels,
+            "d": model.features,
+            "keep": typed.keep,
+            "entries": entries,
+            "labelled": labelled,
+            "ranks": world.size(),
+            "threads": context.threads,
+            "seconds": {
+                "read model": phases.seconds("read model"),
+                "load": phases.seconds("load"),
+                "estimate": phases.seconds("estimate"),
+                "write": phases.seconds("write"),
+                "total": phases.total(),
+            },
+            "peak_rss_bytes": phases.peak(),
+        })
+    })
+}
+
+/// The labels of the data, as they go along.
+fn label_matrix<'l>(labels: &'l Csr, starts: &'l [usize], rows: u64) -> Matrix<'l> {
+    Matrix {
+        group: "labels",
+        rows,
+        columns: labels.cols() as u64,
+        indptr: starts,
+        indices: labels.indices(),
+        values: labels.data(),
+    }
+}

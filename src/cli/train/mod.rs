@@ -1,0 +1,185 @@
+//! `macrok train`: learns a label probability estimator.
+
+mod earlier;
+mod options;
+mod ready;
+mod shown;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::common::Context;
+use crate::checkpoint::Fingerprint;
+use crate::error::{Error, Result};
+use crate::estimate::{EstimateError, Saving};
+use crate::job::{TimeLimit, fault};
+use crate::report::{Phases, count};
+use crate::shard::{Examples, load_examples};
+
+use earlier::Earlier;
+use options::TreeArguments;
+use ready::Ready;
+use shown::Shown;
+pub(super) use shown::describe_model;
+
+/// Learn an estimator of label probabilities from features and labels
+///
+/// The model goes to `macrok marginals`, which gives the probabilities of any rows with the same features. Fit
+/// classifiers on rows that the estimator was not trained on.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Example:
+  macrok synth train.h5
+  macrok synth rest.h5 --first-row 2000
+  macrok train train.h5 --estimator plt --out tree.model
+  macrok marginals tree.model rest.h5 --keep 50 --out rest-marginals.h5
+  macrok fit --marginals rest-marginals.h5 --labels rest-marginals.h5 -k 3 --out clf.h5
+On two ranks, the same model, bit for bit:
+  mpirun -n 2 macrok train train.h5 --estimator plt --out same.model
+With --resume one line begins a training, and goes on with it after it was stopped, killed or out of time:
+  macrok train train.h5 --estimator linear --out linear.model --time-limit 2:00:00 --resume")]
+pub(super) struct Typed {
+    /// Features and labels: FILE.h5, or FILE.h5:GROUP for other features
+    #[arg(value_name = "DATA[:GROUP]")]
+    data: String,
+    /// Labels of the same rows [default: the group `labels` of DATA]
+    #[arg(long, value_name = "FILE[:GROUP]")]
+    labels: Option<String>,
+    /// What to train
+    #[arg(long, value_enum)]
+    estimator: EstimatorName,
+    /// The model file to write
+    #[arg(long, value_name = "MODEL")]
+    out: PathBuf,
+    /// Seed of all that is drawn
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    #[command(flatten)]
+    tree: TreeArguments,
+    /// Go on from the checkpoint of a training that was stopped; without one, begin
+    #[arg(long, help_heading = STOPPING)]
+    resume: bool,
+    /// Where to keep how far the training has come [default: the --out file with .checkpoint appended]
+    #[arg(long, help_heading = STOPPING, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
+    /// Keep no checkpoint: a training that is stopped begins anew
+    #[arg(long, help_heading = STOPPING, conflicts_with_all = ["resume", "checkpoint", "time_limit"])]
+    no_checkpoint: bool,
+    /// Stop in time to be resumed, as `sbatch --time` has it [default: what Slurm says is left]
+    #[arg(long, help_heading = STOPPING, value_name = "HH:MM:SS")]
+    time_limit: Option<TimeLimit>,
+}
+
+const STOPPING: &str = "Stopping and going on";
+
+/// The estimators there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum EstimatorName {
+    /// A probabilistic label tree, for many labels and sparse features
+    Plt,
+    /// One-vs-rest logistic regression, for up to some thousands of labels
+    Linear,
+}
+
+impl Typed {
+    /// Whether an earlier run may have come to some point.
+    pub fn resumes(&self) -> bool {
+        self.resume
+    }
+}
+
+pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
+    let Context { world, console, control, .. } = context;
+    let ready = world.agree(typed.check(context.overwrite))?;
+    let mut earlier = Earlier::look(context, &ready)?;
+    if ready.keep.is_some() {
+        control.stop_in_order(world, typed.time_limit);
+    }
+    let mut phases = Phases::new();
+    let examples = load(context, &ready)?;
+    fault::at(world, "load")?;
+    phases.end("load");
+    if let Some(reason) = control.asked(world, Duration::ZERO) {
+        let stopped = format!("{reason}: stopped after loading, with nothing done yet in this run");
+        return world.agree(Err(Error::Stopped(stopped)));
+    }
+    let made_from = facts(context, &ready, &examples);
+    if earlier.is_complete(context, &ready, &made_from)? {
+        return Ok(());
+    }
+    let shown = Shown::new(console);
+    let (mut saving, saved) = Saving::open(world, control, ready.keep.as_ref(), made_from.clone(), &shown)?;
+    let trained = ready.how.train(world, &examples, saved, &mut saving, &shown)?;
+    shown.finish();
+    phases.end("train");
+    let mut file = trained.unwrap_or_default();
+    file.seconds = phases.seconds("train");
+    file.made_from = Some(made_from.to_text());
+    file.write(world, &ready.out, context.overwrite)?;
+    let checkpoints = saving.report();
+    saving.remove(&shown);
+    phases.end("write");
+    phases.slowest(world);
+    shown::model(console, &file);
+    console.wrote(&ready.out);
+    console.line("");
+    console.line(phases.table());
+    console.json(world, || {
+        json!({
+            "estimator": file.estimator,
+            "n": examples.total_rows,
+            "d": file.features,
+            "m": file.labels,
+            "seed": file.seed,
+            "options": file.options,
+            "record": file.record,
+            "ranks": world.size(),
+            "threads": context.threads,
+            "checkpoints": { "written": checkpoints.written, "bytes": checkpoints.bytes },
+            "seconds": {
+                "load": phases.seconds("load"),
+                "train": phases.seconds("train"),
+                "write": phases.seconds("write"),
+                "total": phases.total(),
+            },
+            "peak_rss_bytes": phases.peak(),
+        })
+    })
+}
+
+/// Reads what the estimator learns from, and refuses what nothing can be learnt from.
+fn load(context: &Context<'_>, ready: &Ready<'_>) -> Result<Examples> {
+    let Context { world, console, .. } = context;
+    let (features, labels) = (&ready.features, &ready.labels);
+    let examples =
+        load_examples(world, features, Some(labels), ready.how.held(), |rows, columns, labels| {
+            console.line(format_args!(
+                "{features}: {} instances, {} features, {} labels",
+                count(rows),
+                count(columns),
+                count(labels.unwrap_or(0)),
+            ));
+            Ok(())
+        })?;
+    let entries = examples.labels.as_ref().map_or(0, |labels| labels.nnz() as u64);
+    let any = world.gather_to_all(entries).iter().any(|&entries| entries > 0);
+    world.agree(if any {
+        Ok(())
+    } else {
+        Err(EstimateError::NoLabels { data: labels.to_string() }.into())
+    })?;
+    Ok(examples)
+}
+
+/// All that decides the model. Collective.
+fn facts(context: &Context<'_>, ready: &Ready<'_>, examples: &Examples) -> Fingerprint {
+    let digest = examples.digest(context.world, ready.how.held());
+    ready
+        .how
+        .facts()
+        .with("instances", examples.total_rows)
+        .with("features", examples.features.cols())
+        .with("data", format!("{digest:016x}"))
+}

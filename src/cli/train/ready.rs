@@ -1,0 +1,91 @@
+//! What was typed, checked.
+
+use std::path::PathBuf;
+
+use super::{EstimatorName, Typed};
+use crate::checkpoint::Fingerprint;
+use crate::error::Result;
+use crate::estimate::plt::{self, TreeOptions};
+use crate::estimate::{Saved, Saving, Watch};
+use crate::optimize::{Existing, Keep};
+use crate::shard::{Examples, Held};
+use crate::store::{Location, ModelFile, Overwrite, Role};
+use crate::world::World;
+
+/// What was checked and is ready to use.
+pub(super) struct Ready<'t> {
+    pub typed: &'t Typed,
+    pub features: Location,
+    pub labels: Location,
+    pub out: PathBuf,
+    pub how: How,
+    /// None when no checkpoints are wanted.
+    pub keep: Option<Keep>,
+}
+
+/// Which estimator, and its options. A new one is a variant here.
+pub(super) enum How {
+    Tree(TreeOptions),
+}
+
+impl How {
+    /// The rows that training needs on each rank.
+    pub fn held(&self) -> Held {
+        match self {
+            // The upper nodes of a tree see all rows.
+            How::Tree(_) => Held::All,
+        }
+    }
+
+    /// What decides the model, as far as it is known without the data.
+    pub fn facts(&self) -> Fingerprint {
+        match self {
+            How::Tree(options) => options.facts(),
+        }
+    }
+
+    /// Trains, from the beginning or from what was `saved`. Rank 0 gets the model. Collective.
+    pub fn train(
+        &self,
+        world: &World,
+        examples: &Examples,
+        saved: Option<Saved>,
+        saving: &mut Saving<'_>,
+        watch: &dyn Watch,
+    ) -> Result<Option<ModelFile>> {
+        match self {
+            How::Tree(options) => plt::train(world, examples, options, saved, saving, watch),
+        }
+    }
+}
+
+impl Typed {
+    pub(super) fn check(&self, overwrite: Overwrite) -> Result<Ready<'_>> {
+        let features = Location::parse(&self.data, Role::Features);
+        let labels = match &self.labels {
+            Some(text) => Location::parse(text, Role::Labels),
+            None => Location { file: features.file.clone(), group: Role::Labels.group().into() },
+        };
+        let how = match self.estimator {
+            EstimatorName::Plt | EstimatorName::Linear => {
+                How::Tree(self.tree.check(self.estimator, self.seed)?)
+            }
+        };
+        let keep = (!self.no_checkpoint).then(|| self.keep(overwrite));
+        Ok(Ready { typed: self, features, labels, out: self.out.clone(), how, keep })
+    }
+
+    fn keep(&self, overwrite: Overwrite) -> Keep {
+        let file = self.checkpoint.clone().unwrap_or_else(|| {
+            let mut name = self.out.as_os_str().to_owned();
+            name.push(".checkpoint");
+            name.into()
+        });
+        let existing = match overwrite {
+            _ if self.resume => Existing::Resume,
+            Overwrite::Replace => Existing::Replace,
+            Overwrite::Refuse => Existing::Refuse,
+        };
+        Keep { file, every: 1, existing }
+    }
+}

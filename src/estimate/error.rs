@@ -1,0 +1,18 @@
+//! What can be wrong with a model, or with what one is to be learnt from.
+
+use std::path::PathBuf;
+
+#[derive(Debug, thiserror::Error)]
+pub enum EstimateError {
+    #[error("{}: is a model of the kind '{found}', but this program knows {known}", file.display())]
+    UnknownEstimator { file: PathBuf, found: String, known: &'static str },
+    #[error("{}: the model is damaged: {detail}; train it again", file.display())]
+    BadModel { file: PathBuf, detail: String },
+    #[error(
+        "{}: the model is for {model} features, but {data} has {found}; give the features it was trained on",
+        file.display()
+    )]
+    FeaturesDiffer { file: PathBuf, model: u64, data: String, found: u64 },
+    #[error("{data}: no row has a label; there is nothing to learn")]
+    NoLabels { data: String },
+}

@@ -1,0 +1,74 @@
+//! The marginals that are kept of each row.
+
+/// A label and its marginal.
+pub type Marginal = (u32, f32);
+
+/// Rows of marginals, as a CSR matrix has them: labels ascending in each row, all marginals above 0.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kept {
+    /// Where each row begins, and the last one ends.
+    pub starts: Vec<usize>,
+    pub labels: Vec<u32>,
+    pub marginals: Vec<f32>,
+}
+
+impl Default for Kept {
+    fn default() -> Kept {
+        Kept { starts: vec![0], labels: Vec::new(), marginals: Vec::new() }
+    }
+}
+
+impl Kept {
+    /// Adds a row of at most `keep` of `all`: the largest, of equal ones the smaller labels. Changes the order of `all`.
+    pub fn push(&mut self, all: &mut Vec<Marginal>, keep: usize) {
+        all.retain(|&(_, marginal)| marginal > 0.0);
+        if all.len() > keep {
+            all.select_nth_unstable_by(keep, |a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+            all.truncate(keep);
+        }
+        all.sort_unstable_by_key(|it| it.0);
+        self.labels.extend(all.iter().map(|it| it.0));
+        self.marginals.extend(all.iter().map(|it| it.1));
+        self.starts.push(self.labels.len());
+    }
+
+    /// Adds the rows of `other` behind these.
+    pub fn append(&mut self, other: &Kept) {
+        let before = self.labels.len();
+        self.starts.extend(other.starts[1..].iter().map(|at| before + at));
+        self.labels.extend_from_slice(&other.labels);
+        self.marginals.extend_from_slice(&other.marginals);
+    }
+
+    pub fn rows(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    pub fn row(&self, row: usize) -> impl Iterator<Item = Marginal> {
+        let entries = self.starts[row]..self.starts[row + 1];
+        self.labels[entries.clone()].iter().copied().zip(self.marginals[entries].iter().copied())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_keeps_its_largest_and_of_equal_ones_the_smaller_labels() {
+        let mut kept = Kept::default();
+        kept.push(&mut vec![(4, 0.25), (9, 0.5), (1, 0.25), (2, 0.0), (7, 0.25)], 3);
+        kept.push(&mut vec![], 3);
+        assert_eq!(kept.row(0).collect::<Vec<_>>(), [(1, 0.25), (4, 0.25), (9, 0.5)]);
+        assert_eq!(kept.starts, [0, 3, 3]);
+    }
+
+    #[test]
+    fn rows_can_be_put_behind_others() {
+        let mut first = Kept::default();
+        first.push(&mut vec![(1, 0.5)], 2);
+        let second = first.clone();
+        first.append(&second);
+        assert_eq!((first.starts, first.labels), (vec![0, 1, 2], vec![1, 1]));
+    }
+}

@@ -1,0 +1,62 @@
+//! A trained estimator, whatever its kind.
+
+use std::path::Path;
+
+use super::error::EstimateError;
+use super::kept::Kept;
+use super::plt::Forest;
+use super::rows::Rows;
+use crate::error::Result;
+use crate::store::ModelFile;
+
+/// What is wanted of each row.
+#[derive(Clone, Copy, Debug)]
+pub struct Ask {
+    /// At most so many marginals, the largest.
+    pub keep: usize,
+    /// Groups of labels that a tree may look at for each row; without it the result is exact.
+    pub beam: Option<usize>,
+}
+
+/// The kinds of estimators. A new one is a variant here.
+pub enum Estimator {
+    /// A probabilistic label tree, or several; one-vs-rest is a tree of one level.
+    Forest(Box<Forest>),
+}
+
+/// A model file, made ready to be asked.
+pub struct Model {
+    pub features: u64,
+    pub labels: u64,
+    estimator: Estimator,
+}
+
+impl Model {
+    pub fn read(path: &Path) -> Result<Model> {
+        Model::from_file(ModelFile::read(path)?, path)
+    }
+
+    /// `path` is for messages.
+    pub fn from_file(mut file: ModelFile, path: &Path) -> Result<Model> {
+        let (features, labels) = (file.features, file.labels);
+        let bad = |detail: String| EstimateError::BadModel { file: path.into(), detail };
+        let estimator = match file.estimator.as_str() {
+            "plt" | "linear" => Estimator::Forest(Box::new(Forest::from_file(&mut file).map_err(bad)?)),
+            _ => {
+                let (file, found) = (path.into(), file.estimator);
+                return Err(EstimateError::UnknownEstimator { file, found, known: "plt and linear" }.into());
+            }
+        };
+        Ok(Model { features, labels, estimator })
+    }
+
+    /// The largest marginals of each row, by one thread. The rows have the model's features.
+    ///
+    /// A row's marginals depend on the row and the model only, not on the other rows.
+    pub fn largest(&self, rows: Rows<'_>, ask: Ask) -> Kept {
+        // A calibration map, which changes every marginal, belongs behind this.
+        match &self.estimator {
+            Estimator::Forest(forest) => forest.largest(rows, ask),
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! How far a training has come, kept on disk between its units of work (groups of a tree, epochs of a network).
+
+use std::time::{Duration, Instant};
+
+use super::watch::Watch;
+use crate::checkpoint::{Checkpoint, Fingerprint, Report, Snapshot, Writer, load};
+use crate::error::{Error, Result};
+use crate::job::{Control, Reason, fault};
+use crate::optimize::{Existing, Keep};
+use crate::world::World;
+
+/// What an earlier run has saved: the parts of its newest [`Snapshot`].
+pub struct Saved {
+    pub lasting: Vec<Vec<u8>>,
+    pub fresh: Vec<u8>,
+}
+
+/// Saves beside the work, and stops it in order when that is asked.
+pub struct Saving<'a> {
+    world: &'a World,
+    control: &'a Control,
+    /// Rank 0's.
+    writer: Option<Writer>,
+    /// What messages call the checkpoint.
+    name: String,
+    /// The number of the newest snapshot that an earlier run made.
+    resumed: Option<u64>,
+    last: Option<Instant>,
+    longest: Duration,
+    warned: bool,
+}
+
+impl<'a> Saving<'a> {
+    /// Opens what `keep` says; rank 0 gets what an earlier run with the same facts has saved. Collective.
+    pub fn open(
+        world: &'a World,
+        control: &'a Control,
+        keep: Option<&Keep>,
+        facts: Fingerprint,
+        watch: &dyn Watch,
+    ) -> Result<(Saving<'a>, Option<Saved>)> {
+        let (mut writer, mut saved) = (None, None);
+        world.on_root(|| {
+            let Some(keep) = keep else { return Ok(()) };
+            let found = if keep.existing == Existing::Resume { load(&keep.file, &facts)? } else { None };
+            let checkpoint = match found {
+                Some(found) => {
+                    if let Some(damage) = found.damaged {
+                        watch.warn(&format!(
+                            "{}: {damage}; going on from the one before",
+                            keep.file.display()
+                        ));
+                    }
+                    saved = Some(Saved { lasting: found.lasting, fresh: found.fresh });
+                    found.checkpoint
+                }
+                None => Checkpoint::begin(&keep.file, facts),
+            };
+            match Writer::new(checkpoint) {
+                Ok(started) => writer = Some(started),
+                Err(error) => watch.warn(&format!("no checkpoints: {error}")),
+            }
+            Ok(())
+        })?;
+        let name = keep.map_or("no checkpoint".into(), |keep| keep.file.display().to_string());
+        let saving = Saving {
+            world,
+            control,
+            writer,
+            name,
+            resumed: None,
+            last: None,
+            longest: Duration::ZERO,
+            warned: false,
+        };
+        Ok((saving, saved))
+    }
+
+    /// What was saved has been taken over, and stands at `number`.
+    pub fn goes_on_from(&mut self, number: u64) {
+        self.resumed = Some(number);
+    }
+
+    /// Between two units of work: `number` of them are done (`what`, for messages: `after epoch 3`). Rank 0 has
+    /// `snapshot` saved, which is given empty space for the fresh part. Ends with an error, the same on all ranks,
+    /// when the run is to stop here. Collective.
+    pub fn between(
+        &mut self,
+        number: u64,
+        what: &str,
+        snapshot: impl FnOnce(Vec<u8>) -> Snapshot,
+        watch: &dyn Watch,
+    ) -> Result<()> {
+        let now = Instant::now();
+        if let Some(last) = self.last.replace(now) {
+            self.longest = self.longest.max(now - last);
+        }
+        let report = self.writer.as_ref().map(Writer::report).unwrap_or_default();
+        if let Some(failure) = report.failure.as_ref().filter(|_| !self.warned) {
+            self.warned = true;
+            watch.warn(&format!(
+                "{}: cannot be written ({failure}); the training goes on, but if it is stopped now, work is lost",
+                self.name
+            ));
+        }
+        if let Some(writer) = self.writer.as_ref().filter(|_| self.resumed != Some(number)) {
+            writer.offer(number, snapshot(writer.space()));
+            if fault::waits_for_checkpoints() {
+                writer.flush();
+            }
+        }
+        // The unit to come, one more in case it is slow, and the checkpoint after it.
+        let need = 2 * self.longest + Duration::from_secs_f64(report.longest);
+        let reason = self.control.asked(self.world, need);
+        fault::at(self.world, "unit")?;
+        match reason {
+            Some(reason) => {
+                let root = self.world.is_root();
+                self.world.agree(if root { Err(self.stop(reason, number, what)) } else { Ok(()) })
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn stop(&self, reason: Reason, number: u64, what: &str) -> Error {
+        let report = self.writer.as_ref().map(Writer::flush).unwrap_or_default();
+        let stopped = format!("{reason}: stopped {what}");
+        let name = &self.name;
+        let failure = report.failure.unwrap_or_else(|| "no checkpoints were asked for".into());
+        match report.newest.or(self.resumed) {
+            Some(newest) if newest == number => Error::Stopped(format!("{stopped}, which {name} holds")),
+            Some(_) => Error::Stopped(format!(
+                "{stopped}; {name} holds an earlier state, because this one could not be saved ({failure})"
+            )),
+            None => Error::Unsaved(format!("{stopped}, and nothing can be resumed: {name}: {failure}")),
+        }
+    }
+
+    /// What was written so far; rank 0's.
+    pub fn report(&self) -> Report {
+        self.writer.as_ref().map(Writer::report).unwrap_or_default()
+    }
+
+    /// The model is written: the checkpoint goes. That it could not be removed is worth a warning, not more.
+    pub fn remove(self, watch: &dyn Watch) {
+        if let Some(Err(error)) = self.writer.map(Writer::remove) {
+            watch.warn(&format!("the checkpoint is needed no more, but cannot be removed: {error}"));
+        }
+    }
+}

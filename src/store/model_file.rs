@@ -1,0 +1,229 @@
+//! The model file: what a trained estimator is, and how it came to be.
+//!
+//! This room knows the frame: attributes that every model has, and named arrays. What the arrays mean is the estimators'.
+
+use std::path::Path;
+
+use hdf5::types::{FloatSize, IntSize, TypeDescriptor};
+use serde_json::Value;
+
+use super::error::{Result, StoreError};
+use super::hdf5_file::Hdf5File;
+use super::matrix::text_attribute;
+use super::output::{self, write_file};
+use super::replace::Overwrite;
+use crate::error;
+use crate::world::World;
+
+/// The version of the layout that this program writes, and the newest that it reads.
+const MODEL_VERSION: u64 = 1;
+
+/// Everything a model file holds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ModelFile {
+    /// The kind of estimator: `plt`, `linear`, `mlp`.
+    pub estimator: String,
+    /// Columns of the features it was trained on.
+    pub features: u64,
+    /// Columns of the labels, and so of the marginals.
+    pub labels: u64,
+    pub seed: u64,
+    /// The options that decided the model, by name.
+    pub options: Value,
+    /// What training found: sizes and counts. The same for two equal runs.
+    pub record: Value,
+    /// How long training took; the only thing that differs between two equal runs.
+    pub seconds: f64,
+    /// All that decided its bits, as text; none when that was not recorded.
+    pub made_from: Option<String>,
+    arrays: Vec<(String, Array)>,
+}
+
+/// Numbers with a shape, row by row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Array {
+    pub shape: Vec<usize>,
+    pub numbers: ArrayNumbers,
+}
+
+/// The element types of arrays.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ArrayNumbers {
+    F32(Vec<f32>),
+    F64(Vec<f64>),
+    U32(Vec<u32>),
+    U64(Vec<u64>),
+}
+
+macro_rules! array_of {
+    ($($kind:ident, $number:ty, $into:ident);*) => {
+        $(impl From<Vec<$number>> for Array {
+            fn from(numbers: Vec<$number>) -> Array {
+                Array { shape: vec![numbers.len()], numbers: ArrayNumbers::$kind(numbers) }
+            }
+        })*
+        impl Array {
+            $(/// The numbers, if they are of this type.
+            pub fn $into(self) -> Option<Vec<$number>> {
+                match self.numbers {
+                    ArrayNumbers::$kind(numbers) => Some(numbers),
+                    _ => None,
+                }
+            })*
+
+            fn write(&self, file: &hdf5::File, name: &str) -> hdf5::Result<()> {
+                match &self.numbers {
+                    $(ArrayNumbers::$kind(numbers) => {
+                        let dataset =
+                            file.new_dataset::<$number>().shape(self.shape.clone()).create(name)?;
+                        if !numbers.is_empty() {
+                            dataset.write_raw(numbers)?;
+                        }
+                    })*
+                }
+                Ok(())
+            }
+        }
+    };
+}
+
+array_of!(F32, f32, into_f32; F64, f64, into_f64; U32, u32, into_u32; U64, u64, into_u64);
+
+impl Array {
+    /// The same numbers as rows of `columns`.
+    pub fn with_columns(mut self, columns: usize) -> Array {
+        let rows = self.shape.iter().product::<usize>().checked_div(columns).unwrap_or(0);
+        self.shape = vec![rows, columns];
+        self
+    }
+
+    fn read(dataset: &hdf5::Dataset) -> hdf5::Result<Option<Array>> {
+        let shape = dataset.shape();
+        let numbers = match dataset.dtype()?.to_descriptor()? {
+            TypeDescriptor::Float(FloatSize::U4) => ArrayNumbers::F32(dataset.read_raw()?),
+            TypeDescriptor::Float(FloatSize::U8) => ArrayNumbers::F64(dataset.read_raw()?),
+            TypeDescriptor::Unsigned(IntSize::U4) => ArrayNumbers::U32(dataset.read_raw()?),
+            TypeDescriptor::Unsigned(IntSize::U8) => ArrayNumbers::U64(dataset.read_raw()?),
+            _ => return Ok(None),
+        };
+        Ok(Some(Array { shape, numbers }))
+    }
+}
+
+impl ModelFile {
+    /// Adds an array under `name`, which may have folders: `plt/weights/data`.
+    pub fn put(&mut self, name: &str, array: impl Into<Array>) {
+        self.arrays.push((name.into(), array.into()));
+    }
+
+    /// Takes an array out of what was read. `None` when it is not there.
+    pub fn take(&mut self, name: &str) -> Option<Array> {
+        let at = self.arrays.iter().position(|array| array.0 == name)?;
+        Some(self.arrays.swap_remove(at).1)
+    }
+
+    /// Names and shapes of the arrays, in the order of their names.
+    pub fn arrays(&self) -> Vec<(&str, &[usize])> {
+        let mut all: Vec<_> =
+            self.arrays.iter().map(|(name, array)| (name.as_str(), array.shape.as_slice())).collect();
+        all.sort_unstable();
+        all
+    }
+
+    /// Whether the file says that it is a model.
+    pub fn is_one(file: &Hdf5File) -> bool {
+        file.file.attr("model-version").is_ok()
+    }
+
+    pub fn read(path: &Path) -> Result<ModelFile> {
+        let file = Hdf5File::open(path)?;
+        let mut model = ModelFile::header(&file)?;
+        model.collect(&file, &file.file, "")?;
+        Ok(model)
+    }
+
+    /// Only what decided the bits of a model; none when it does not say.
+    pub fn read_made_from(path: &Path) -> Result<Option<String>> {
+        Ok(text_attribute(&Hdf5File::open(path)?.file, "made_from"))
+    }
+
+    fn header(file: &Hdf5File) -> Result<ModelFile> {
+        let wrong =
+            |detail: String| StoreError::WrongKind { file: file.path.clone(), wanted: "model", detail };
+        let whole = |name: &str| -> Result<u64> {
+            let found = file.file.attr(name).and_then(|attribute| attribute.read_scalar());
+            found.map_err(|_| wrong(format!("it has no attribute '{name}'")))
+        };
+        let version = whole("model-version")?;
+        if version == 0 || version > MODEL_VERSION {
+            return Err(wrong(format!(
+                "its model-version is {version}, but this program reads 1 to {MODEL_VERSION}; use the macrok that made it"
+            )));
+        }
+        let text = |name: &str| {
+            text_attribute(&file.file, name).ok_or_else(|| wrong(format!("it has no attribute '{name}'")))
+        };
+        let json = |name: &str| -> Value {
+            text(name).ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+        };
+        let seconds = file.file.attr("seconds").and_then(|attribute| attribute.read_scalar());
+        Ok(ModelFile {
+            estimator: text("estimator")?,
+            features: whole("features")?,
+            labels: whole("labels")?,
+            seed: whole("seed")?,
+            options: json("options"),
+            record: json("record"),
+            seconds: seconds.unwrap_or(0.0),
+            made_from: text("made_from").ok(),
+            arrays: Vec::new(),
+        })
+    }
+
+    /// Reads the arrays of a group and of the groups in it.
+    fn collect(&mut self, file: &Hdf5File, group: &hdf5::Group, folder: &str) -> Result<()> {
+        let members =
+            group.member_names().map_err(|error| file.explain(folder, "reading the names", &error))?;
+        for member in members {
+            let name = if folder.is_empty() { member.clone() } else { format!("{folder}/{member}") };
+            if let Ok(dataset) = group.dataset(&member) {
+                let array = Array::read(&dataset).map_err(|error| file.explain(&name, "reading", &error))?;
+                self.arrays.extend(array.map(|array| (name, array)));
+            } else if let Ok(inner) = group.group(&member) {
+                self.collect(file, &inner, &name)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the file from rank 0. Collective.
+    pub fn write(&self, world: &World, path: &Path, overwrite: Overwrite) -> error::Result<()> {
+        write_file(world, path, overwrite, &[], |file| {
+            let whole = [
+                ("model-version", MODEL_VERSION),
+                ("features", self.features),
+                ("labels", self.labels),
+                ("seed", self.seed),
+            ];
+            for (name, value) in whole {
+                file.new_attr::<u64>().create(name)?.write_scalar(&value)?;
+            }
+            file.new_attr::<f64>().create("seconds")?.write_scalar(&self.seconds)?;
+            let (options, record) = (self.options.to_string(), self.record.to_string());
+            let texts = [
+                ("estimator", self.estimator.as_str()),
+                ("version", env!("CARGO_PKG_VERSION")),
+                ("options", &options),
+                ("record", &record),
+            ];
+            for (name, text) in texts.into_iter().chain(self.made_from.as_deref().map(|it| ("made_from", it)))
+            {
+                output::text_attribute(file, name, text)?;
+            }
+            for (name, array) in &self.arrays {
+                array.write(file, name)?;
+            }
+            Ok(())
+        })
+    }
+}
