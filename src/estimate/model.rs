@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::error::EstimateError;
 use super::kept::Kept;
+use super::mlp::Network;
 use super::plt::Forest;
 use super::rows::Rows;
 use crate::error::Result;
@@ -22,6 +23,8 @@ pub struct Ask {
 pub enum Estimator {
     /// A probabilistic label tree, or several; one-vs-rest is a tree of one level.
     Forest(Box<Forest>),
+    /// A fully connected network.
+    Network(Box<Network>),
 }
 
 /// A model file, made ready to be asked.
@@ -42,9 +45,10 @@ impl Model {
         let bad = |detail: String| EstimateError::BadModel { file: path.into(), detail };
         let estimator = match file.estimator.as_str() {
             "plt" | "linear" => Estimator::Forest(Box::new(Forest::from_file(&mut file).map_err(bad)?)),
+            "mlp" => Estimator::Network(Box::new(Network::from_file(&mut file).map_err(bad)?)),
             _ => {
                 let (file, found) = (path.into(), file.estimator);
-                return Err(EstimateError::UnknownEstimator { file, found, known: "plt and linear" }.into());
+                return Err(EstimateError::UnknownEstimator { file, found, known: "plt, linear and mlp" }.into());
             }
         };
         Ok(Model { features, labels, estimator })
@@ -57,6 +61,7 @@ impl Model {
         // A calibration map, which changes every marginal, belongs behind this.
         match &self.estimator {
             Estimator::Forest(forest) => forest.largest(rows, ask),
+            Estimator::Network(network) => network.largest(rows, ask),
         }
     }
 }

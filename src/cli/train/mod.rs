@@ -1,6 +1,7 @@
 //! `macrok train`: learns a label probability estimator.
 
 mod earlier;
+mod network;
 mod options;
 mod ready;
 mod shown;
@@ -19,6 +20,7 @@ use crate::report::{Phases, count};
 use crate::shard::{Examples, load_examples};
 
 use earlier::Earlier;
+use network::NetworkArguments;
 use options::TreeArguments;
 use ready::Ready;
 use shown::Shown;
@@ -38,6 +40,8 @@ Example:
   macrok fit --marginals rest-marginals.h5 --labels rest-marginals.h5 -k 3 --out clf.h5
 On two ranks, the same model, bit for bit:
   mpirun -n 2 macrok train train.h5 --estimator plt --out same.model
+A network, with the number of epochs that is best on a tenth of the rows:
+  macrok train train.h5 --estimator mlp --hidden 256 --out network.model
 With --resume one line begins a training, and goes on with it after it was stopped, killed or out of time:
   macrok train train.h5 --estimator linear --out linear.model --time-limit 2:00:00 --resume")]
 pub(super) struct Typed {
@@ -58,6 +62,8 @@ pub(super) struct Typed {
     seed: u64,
     #[command(flatten)]
     tree: TreeArguments,
+    #[command(flatten)]
+    network: NetworkArguments,
     /// Go on from the checkpoint of a training that was stopped; without one, begin
     #[arg(long, help_heading = STOPPING)]
     resume: bool,
@@ -81,6 +87,8 @@ pub(super) enum EstimatorName {
     Plt,
     /// One-vs-rest logistic regression, for up to some thousands of labels
     Linear,
+    /// A fully connected network, for up to some thousands of labels
+    Mlp,
 }
 
 impl Typed {

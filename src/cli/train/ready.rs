@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::{EstimatorName, Typed};
 use crate::checkpoint::Fingerprint;
 use crate::error::Result;
+use crate::estimate::mlp::{self, NetworkOptions};
 use crate::estimate::plt::{self, TreeOptions};
 use crate::estimate::{Saved, Saving, Watch};
 use crate::optimize::{Existing, Keep};
@@ -26,6 +27,7 @@ pub(super) struct Ready<'t> {
 /// Which estimator, and its options. A new one is a variant here.
 pub(super) enum How {
     Tree(TreeOptions),
+    Network(NetworkOptions),
 }
 
 impl How {
@@ -34,6 +36,7 @@ impl How {
         match self {
             // The upper nodes of a tree see all rows.
             How::Tree(_) => Held::All,
+            How::Network(_) => Held::Share,
         }
     }
 
@@ -41,6 +44,7 @@ impl How {
     pub fn facts(&self) -> Fingerprint {
         match self {
             How::Tree(options) => options.facts(),
+            How::Network(options) => options.facts(),
         }
     }
 
@@ -55,6 +59,7 @@ impl How {
     ) -> Result<Option<ModelFile>> {
         match self {
             How::Tree(options) => plt::train(world, examples, options, saved, saving, watch),
+            How::Network(options) => mlp::train(world, examples, options, saved, saving, watch),
         }
     }
 }
@@ -70,6 +75,7 @@ impl Typed {
             EstimatorName::Plt | EstimatorName::Linear => {
                 How::Tree(self.tree.check(self.estimator, self.seed)?)
             }
+            EstimatorName::Mlp => How::Network(self.network.check(self.seed)?),
         };
         let keep = (!self.no_checkpoint).then(|| self.keep(overwrite));
         Ok(Ready { typed: self, features, labels, out: self.out.clone(), how, keep })

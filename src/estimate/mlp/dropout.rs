@@ -19,11 +19,6 @@ impl Dropout {
         Dropout { below, scale: (65_536.0 / f64::from(65_536 - below)) as f32, seed, epoch }
     }
 
-    /// Nothing is left out.
-    pub fn none() -> Dropout {
-        Dropout::new(0.0, 0, 0)
-    }
-
     /// Rectifies the units of a row from `first` on, and leaves some out; which, depends on the global row, the layer, the
     /// epoch and the seed only. `first` is a multiple of 4.
     pub fn rectify(self, units: &mut [f32], layer: usize, row: u64, first: usize) {

@@ -1,6 +1,7 @@
 //! How good a network is on rows that it was not trained on.
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::forward::{Forward, ROWS};
 use super::network::Network;
@@ -8,7 +9,7 @@ use super::pass::Examples;
 use crate::world::{World, progress};
 
 /// Figures of the rows held out, over all ranks.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HeldOut {
     /// The mean loss of a row.
     pub loss: f64,

@@ -6,7 +6,7 @@ use ndarray::{ArrayView2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 
 /// Columns of a result that one thread computes at a time: enough to be fast, few enough for many threads.
-pub(super) const BLOCK: usize = 128;
+pub(super) const BLOCK: usize = 256;
 
 pub(super) fn matrix(rows: usize, columns: usize, numbers: &[f32]) -> ArrayView2<'_, f32> {
     ArrayView2::from_shape((rows, columns), &numbers[..rows * columns]).expect("as many numbers as cells")
