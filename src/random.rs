@@ -9,6 +9,8 @@ pub enum Purpose {
     Madow = 3,
     SynthRow = 4,
     SynthLabel = 5,
+    Solver = 6,
+    LabelTree = 7,
     NetworkWeight = 20,
     BatchOrder = 21,
     Dropout = 22,

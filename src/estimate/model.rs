@@ -5,7 +5,7 @@ use std::path::Path;
 use super::error::EstimateError;
 use super::kept::Kept;
 use super::mlp::Network;
-use super::plt::Forest;
+use super::plt::{Forest, ReadyForest};
 use super::rows::Rows;
 use crate::error::Result;
 use crate::store::ModelFile;
@@ -22,7 +22,7 @@ pub struct Ask {
 /// The kinds of estimators. A new one is a variant here.
 pub enum Estimator {
     /// A probabilistic label tree, or several; one-vs-rest is a tree of one level.
-    Forest(Box<Forest>),
+    Forest(Box<ReadyForest>),
     /// A fully connected network.
     Network(Box<Network>),
 }
@@ -44,7 +44,9 @@ impl Model {
         let (features, labels) = (file.features, file.labels);
         let bad = |detail: String| EstimateError::BadModel { file: path.into(), detail };
         let estimator = match file.estimator.as_str() {
-            "plt" | "linear" => Estimator::Forest(Box::new(Forest::from_file(&mut file).map_err(bad)?)),
+            "plt" | "linear" => {
+                Estimator::Forest(Box::new(Forest::from_file(&mut file).map_err(bad)?.ready()))
+            }
             "mlp" => Estimator::Network(Box::new(Network::from_file(&mut file).map_err(bad)?)),
             _ => {
                 let (file, found) = (path.into(), file.estimator);

@@ -76,6 +76,11 @@ impl<'a> Saving<'a> {
         Ok((saving, saved))
     }
 
+    /// The checkpoint, as messages call it.
+    pub fn file(&self) -> &str {
+        &self.name
+    }
+
     /// What was saved has been taken over, and stands at `number`.
     pub fn goes_on_from(&mut self, number: u64) {
         self.resumed = Some(number);

@@ -36,7 +36,7 @@ pub struct ModelFile {
     pub seconds: f64,
     /// All that decided its bits, as text; none when that was not recorded.
     pub made_from: Option<String>,
-    arrays: Vec<(String, Array)>,
+    pub(crate) arrays: Vec<(String, Array)>,
 }
 
 /// Numbers with a shape, row by row.

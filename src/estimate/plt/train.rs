@@ -1,20 +1,232 @@
-//! Training a forest.
+//! Training a forest: units spread over ranks and threads, in rounds between which it can be stopped.
 
-use super::options::TreeOptions;
-use crate::error::{Result, usage};
-use crate::estimate::{Saved, Saving, Watch};
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use serde_json::json;
+
+use super::grow::{Planned, assemble, grow};
+use super::options::{Shape, TreeOptions};
+use super::positives::Positives;
+use super::problem::{Lessons, Space, UnitRows};
+use super::representations::normalise;
+use super::tasks::{Task, rounds, shares, tasks};
+use super::unit_model::{UnitModel, train_root, train_unit};
+use crate::checkpoint::{CheckpointError, Part, Snapshot};
+use crate::error::Result;
+use crate::estimate::{Rows, Saved, Saving, Watch};
+use crate::report::count;
 use crate::shard::Examples;
 use crate::store::ModelFile;
-use crate::world::World;
+use crate::world::{World, progress};
 
-/// Trains a forest; rank 0 gets the model. Its bits depend on the examples and the options alone. Collective.
+/// Trains a forest; rank 0 gets the model. Its bits depend on the examples and the options alone. Every rank has all
+/// examples, with labels. Collective.
 pub fn train(
-    _world: &World,
-    _examples: &Examples,
-    _options: &TreeOptions,
-    _saved: Option<Saved>,
-    _saving: &mut Saving<'_>,
-    _watch: &dyn Watch,
+    world: &World,
+    examples: &Examples,
+    options: &TreeOptions,
+    saved: Option<Saved>,
+    saving: &mut Saving<'_>,
+    watch: &dyn Watch,
 ) -> Result<Option<ModelFile>> {
-    usage("label trees cannot be trained yet")
+    let labels = examples.labels.as_ref().expect("estimators are trained on labels");
+    let starts = examples.features.indptr().raw_storage().to_vec();
+    let mut values = examples.features.data().to_vec();
+    starts.windows(2).for_each(|row| normalise(&mut values[row[0]..row[1]]));
+    let label_starts = labels.indptr().raw_storage().to_vec();
+    let labels = Rows::new(&label_starts, labels.indices(), labels.data());
+    let label_count = examples.labels.as_ref().map_or(0, |labels| labels.cols());
+    let lessons = Lessons {
+        features: Rows::new(&starts, examples.features.indices(), &values),
+        width: examples.features.cols(),
+        labels,
+        positives: Positives::new(labels, label_count),
+    };
+    // Every rank grows the same trees; to wait for one that does would take as long.
+    let trees: Vec<Planned> =
+        grow(&lessons, options).into_iter().map(|tree| Planned::new(tree, label_count)).collect();
+    progress();
+    let unknown = label_count - trees[0].tree.labels.len();
+    if unknown > 0 {
+        watch.line(&format!(
+            "{} of {} labels have no positive instance here; their marginals will be 0",
+            count(unknown as u64),
+            count(label_count as u64)
+        ));
+    }
+    let forester = Forester::new(&lessons, &trees, options);
+    let models = forester.train_all(world, saved, saving, watch)?;
+    let Some(models) = models else { return Ok(None) };
+    let forest = assemble(&trees, lessons.width, &forester.in_order(models));
+    let mut file = ModelFile {
+        estimator: options.estimator().into(),
+        features: lessons.width as u64,
+        labels: label_count as u64,
+        seed: options.seed,
+        options: options.to_json(),
+        record: json!({
+            "instances": examples.total_rows,
+            "labels without positive instance": unknown,
+            "nodes": forest.nodes(),
+            "units": forest.unit_count(),
+            "weights": forest.weights.len(),
+        }),
+        ..ModelFile::default()
+    };
+    forest.put_into(&mut file);
+    Ok(Some(file))
+}
+
+/// A unit that is trained, as bytes: its task, then its model.
+type Trained = Arc<Vec<u8>>;
+
+/// All that units are trained from.
+struct Forester<'t> {
+    lessons: &'t Lessons<'t>,
+    trees: &'t [Planned],
+    options: &'t TreeOptions,
+    tasks: Vec<Task>,
+    /// Every row; and those with a label, where a tree needs to know.
+    rows: Vec<u32>,
+    labelled: Vec<u32>,
+}
+
+impl<'t> Forester<'t> {
+    fn new(lessons: &'t Lessons<'t>, trees: &'t [Planned], options: &'t TreeOptions) -> Forester<'t> {
+        let rows: Vec<u32> = (0..lessons.labels.count() as u32).collect();
+        let has_label = |&row: &u32| !lessons.labels.row(row as usize).0.is_empty();
+        let labelled: Vec<u32> = rows.iter().copied().filter(has_label).collect();
+        // Below the root of a tree there are only rows with a label; whether a row has one is then a question of its own.
+        let root = options.shape != Shape::Flat && labelled.len() < rows.len();
+        let tasks = tasks(lessons, trees, root);
+        Forester { lessons, trees, options, tasks, rows, labelled }
+    }
+
+    /// Trains every task that was not `saved`. Rank 0 gets the models, by task. Collective.
+    fn train_all(
+        &self,
+        world: &World,
+        saved: Option<Saved>,
+        saving: &mut Saving<'_>,
+        watch: &dyn Watch,
+    ) -> Result<Option<Vec<UnitModel>>> {
+        let mut trained: Vec<Trained> = Vec::new();
+        world.on_root(|| {
+            let Some(saved) = saved else { return Ok(()) };
+            let whole = saved.lasting.iter().all(|part| self.decode(part).is_some());
+            if !whole {
+                let difference = "made by another program of the same version".into();
+                return Err(CheckpointError::Differs { file: saving.file().into(), difference }.into());
+            }
+            trained.extend(saved.lasting.into_iter().map(Arc::new));
+            Ok(())
+        })?;
+        let number = |part: &Trained| self.decode(part).map_or(0, |(task, _)| task as u64);
+        let mut done: Vec<u64> = trained.iter().map(number).collect();
+        world.broadcast(&mut done);
+        let nodes = |task: &Task| task.nodes(self.trees) as u64;
+        let total: u64 = self.tasks.iter().map(nodes).sum();
+        let before: u64 = done.iter().map(|&task| nodes(&self.tasks[task as usize])).sum();
+        watch.begin("training nodes", total, before);
+        if !done.is_empty() {
+            saving.goes_on_from(done.len() as u64);
+            watch.line(&format!("going on after {} of {} units", done.len(), self.tasks.len()));
+        }
+        let left: Vec<usize> = (0..self.tasks.len()).filter(|&task| !done.contains(&(task as u64))).collect();
+        let mut finished = done.len();
+        let workers = world.gather_to_all(rayon::current_num_threads() as u64).iter().sum();
+        for round in rounds(&self.tasks, &left, workers) {
+            let mine = &shares(&self.tasks, &round, world.size())[world.rank()];
+            let made: Vec<Vec<u8>> = mine
+                .par_iter()
+                .with_max_len(1)
+                .map_init(Space::default, |space, &task| {
+                    let model = self.train(task, space);
+                    progress();
+                    watch.advance(nodes(&self.tasks[task]));
+                    [&(task as u64).to_ne_bytes()[..], &model.encode()].concat()
+                })
+                .collect();
+            trained.extend(collect(world, &made));
+            finished += round.len();
+            let what = format!("after {finished} of {} units", self.tasks.len());
+            let lasting = || trained.iter().map(|part| Arc::clone(part) as Arc<dyn Part>).collect();
+            saving.between(
+                finished as u64,
+                &what,
+                |space| Snapshot { lasting: lasting(), fresh: space },
+                watch,
+            )?;
+        }
+        if !world.is_root() {
+            return Ok(None);
+        }
+        let mut models = vec![UnitModel::default(); self.tasks.len()];
+        for (task, model) in trained.iter().filter_map(|part| self.decode(part)) {
+            models[task] = model;
+        }
+        Ok(Some(models))
+    }
+
+    fn decode(&self, part: &[u8]) -> Option<(usize, UnitModel)> {
+        let (task, model) = part.split_at_checked(8)?;
+        let task = u64::from_ne_bytes(task.try_into().ok()?) as usize;
+        let model = UnitModel::decode(model)?;
+        (model.biases.len() == self.tasks.get(task)?.nodes(self.trees)).then_some((task, model))
+    }
+
+    fn train(&self, task: usize, space: &mut Space) -> UnitModel {
+        let (lessons, options, number) = (self.lessons, self.options, task as u64);
+        let Some((tree, unit)) = self.tasks[task].unit else {
+            let rows = UnitRows::gather(lessons, &self.trees[0], 0, &self.rows, space);
+            return train_root(&rows, options, number);
+        };
+        let planned = &self.trees[tree];
+        let unit = &planned.units[unit];
+        let below;
+        let rows = match (options.shape, unit.root) {
+            (Shape::Flat, _) => &self.rows,
+            (_, 0) => &self.labelled,
+            (_, root) => {
+                below = lessons.positives.rows_of_any(planned.labels_below(root));
+                &below
+            }
+        };
+        let rows = UnitRows::gather(lessons, planned, unit.root, rows, space);
+        train_unit(&rows, &planned.tree, unit, options, number)
+    }
+
+    /// The models as a forest has them: for each tree the root, then the units.
+    fn in_order(&self, models: Vec<UnitModel>) -> Vec<UnitModel> {
+        let root = self.tasks.iter().position(|task| task.unit.is_none());
+        let root = root.map_or_else(UnitModel::certain, |task| models[task].clone());
+        let mut ordered = Vec::new();
+        let mut tree = None;
+        for (task, model) in self.tasks.iter().zip(models) {
+            let Some((of, _)) = task.unit else { continue };
+            if tree.replace(of) != Some(of) {
+                ordered.push(root.clone());
+            }
+            ordered.push(model);
+        }
+        ordered
+    }
+}
+
+/// What all ranks have made, on rank 0. Collective.
+fn collect(world: &World, made: &[Vec<u8>]) -> Vec<Trained> {
+    let sizes: Vec<u64> = made.iter().map(|part| part.len() as u64).collect();
+    let all_sizes = world.gather(&sizes).unwrap_or_default();
+    let all = world.gather(&made.concat()).unwrap_or_default();
+    let mut parts = Vec::new();
+    for (sizes, bytes) in all_sizes.iter().zip(&all) {
+        let mut rest = bytes.as_slice();
+        for &size in sizes {
+            let (part, after) = rest.split_at(size as usize);
+            parts.push(Arc::new(part.to_vec()));
+            rest = after;
+        }
+    }
+    parts
 }

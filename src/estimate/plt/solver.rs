@@ -1,0 +1,204 @@
+//! L2-regularised logistic regression of several nodes at once, by dual coordinate descent.
+//!
+//! The problem of a node is LIBLINEAR's: the least of |w|^2 / 2 + cost * (sum of log(1 + exp(-y w.x))), where x ends with
+//! a 1 for the bias. In the dual (Yu, Huang and Lin 2011) every row has a coefficient, w is the sum of rows times
+//! coefficients, and one coefficient after the other is moved to where it is best. At the solution the coefficient of a row
+//! is `cost * (target - probability)`.
+//!
+//! Nodes that see the same rows are solved side by side, as the lanes of vectors: features are looked up once for all
+//! of them. A lane can sit out rows that are not its own. Nothing is added across lanes, so a node's weights do not
+//! depend on how wide the vectors of a processor are.
+
+use super::options::TreeOptions;
+use super::sigmoid::sigmoid;
+use crate::random::{Purpose, Sequence};
+
+/// Rows of a problem. Columns are those of the weights to be found.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LocalRows {
+    pub starts: Vec<usize>,
+    pub columns: Vec<u32>,
+    pub values: Vec<f32>,
+    /// Columns there are.
+    pub width: usize,
+}
+
+/// The lanes of which a row is a positive instance, and those it is an instance of at all, as bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Targets {
+    pub positive: u32,
+    pub member: u32,
+}
+
+/// Weights of all lanes: a vector of lanes for each column.
+pub(super) struct Solution<const LANES: usize> {
+    pub weights: Vec<[f32; LANES]>,
+    pub biases: [f32; LANES],
+}
+
+/// Solves the problems of all lanes. `problem` tells problems apart that share a seed.
+pub(super) fn solve<const LANES: usize>(
+    rows: &LocalRows,
+    targets: &[Targets],
+    options: &TreeOptions,
+    problem: u64,
+) -> Solution<LANES> {
+    let mut work = Work::<LANES> {
+        rows,
+        targets,
+        cost: options.cost as f32,
+        squares: squares(rows),
+        coefficients: vec![[0.0; LANES]; targets.len()],
+        weights: vec![[0.0; LANES]; rows.width],
+        biases: [0.0; LANES],
+    };
+    let mut order: Vec<u32> = (0..targets.len() as u32).collect();
+    let mut random = Sequence::new(options.seed, Purpose::Solver, problem);
+    let mut passes = 0;
+    let mut rest = vec![0u8; targets.len()];
+    let mut pause = vec![0u8; targets.len()];
+    while passes < options.max_passes {
+        passes += 1;
+        shuffle(&mut order, &mut random);
+        let limit = (options.tolerance * options.cost) as f32;
+        let found = pulp::Arch::new().dispatch(Pass {
+            work: &mut work,
+            order: &order,
+            limit,
+            rest: &mut rest,
+            pause: &mut pause,
+        });
+        if found <= limit {
+            break;
+        }
+    }
+    Solution { weights: work.weights, biases: work.biases }
+}
+
+/// What solving one coefficient after the other reads and changes.
+struct Work<'r, const LANES: usize> {
+    rows: &'r LocalRows,
+    targets: &'r [Targets],
+    cost: f32,
+    /// |x|^2 of each row, the bias included.
+    squares: Vec<f32>,
+    coefficients: Vec<[f32; LANES]>,
+    weights: Vec<[f32; LANES]>,
+    biases: [f32; LANES],
+}
+
+/// One pass over the rows; tells how far the farthest coefficient was from where it should be.
+struct Pass<'w, 'r, const LANES: usize> {
+    work: &'w mut Work<'r, LANES>,
+    order: &'w [u32],
+    limit: f32,
+    rest: &'w mut [u8],
+    pause: &'w mut [u8],
+}
+
+impl<const LANES: usize> pulp::WithSimd for Pass<'_, '_, LANES> {
+    type Output = f32;
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) -> f32 {
+        let mut farthest = 0.0f32;
+        for &row in self.order {
+            let at = row as usize;
+            if self.rest[at] > 0 {
+                self.rest[at] -= 1;
+                continue;
+            }
+            let distance = self.work.step(at);
+            if distance < 0.1 * self.limit {
+                self.pause[at] = (2 * self.pause[at] + 1).min(7);
+            } else {
+                self.pause[at] = 0;
+            }
+            self.rest[at] = self.pause[at];
+            farthest = farthest.max(distance);
+        }
+        farthest
+    }
+}
+
+impl<const LANES: usize> Work<'_, LANES> {
+    /// Moves the coefficients of one row; tells the largest distance from where they should have been.
+    #[inline(always)]
+    fn step(&mut self, row: usize) -> f32 {
+        let entries = self.rows.starts[row]..self.rows.starts[row + 1];
+        let (columns, values) = (&self.rows.columns[entries.clone()], &self.rows.values[entries]);
+        let scores = self.scores(columns, values);
+        let (cost, square) = (self.cost, self.squares[row]);
+        let Targets { positive, member } = self.targets[row];
+        let coefficients = &mut self.coefficients[row];
+        let mut moves = [0.0f32; LANES];
+        let mut distances = [0.0f32; LANES];
+        for lane in 0..LANES {
+            let target = ((positive >> lane) & 1) as f32;
+            let counts = ((member >> lane) & 1) as f32;
+            let now = sigmoid(scores[lane]);
+            let distance = (cost * (target - now) - coefficients[lane]) * counts;
+            // Newton's step, and then the slope from here to where it leads.
+            let first = distance / (1.0 + cost * square * now * (1.0 - now));
+            let then = sigmoid(scores[lane] + first * square);
+            let slope = first + cost * (then - now);
+            let second = distance * first / slope;
+            // Where the step is too small to tell, the first will do.
+            let step = if slope.abs() > 1e-6 { second } else { first };
+            moves[lane] = step;
+            distances[lane] = distance.abs();
+            coefficients[lane] += step;
+        }
+        let largest = distances.iter().fold(0.0f32, |largest, &it| if it > largest { it } else { largest });
+        for (&column, &value) in columns.iter().zip(values) {
+            let weights = &mut self.weights[column as usize];
+            for lane in 0..LANES {
+                weights[lane] += value * moves[lane];
+            }
+        }
+        for lane in 0..LANES {
+            self.biases[lane] += moves[lane];
+        }
+        largest
+    }
+
+    /// In an order that depends on the row alone; two sums, so that one addition need not wait for the other.
+    #[inline(always)]
+    fn scores(&self, columns: &[u32], values: &[f32]) -> [f32; LANES] {
+        let (mut even, mut odd) = (self.biases, [0.0f32; LANES]);
+        let (column_pairs, value_pairs) = (columns.chunks_exact(2), values.chunks_exact(2));
+        if let (&[column], &[value]) = (column_pairs.remainder(), value_pairs.remainder()) {
+            let weights = &self.weights[column as usize];
+            for lane in 0..LANES {
+                even[lane] += value * weights[lane];
+            }
+        }
+        for (columns, values) in column_pairs.zip(value_pairs) {
+            let (first, second) = (&self.weights[columns[0] as usize], &self.weights[columns[1] as usize]);
+            for lane in 0..LANES {
+                even[lane] += values[0] * first[lane];
+                odd[lane] += values[1] * second[lane];
+            }
+        }
+        for lane in 0..LANES {
+            even[lane] += odd[lane];
+        }
+        even
+    }
+}
+
+fn squares(rows: &LocalRows) -> Vec<f32> {
+    let square = |entries: &[usize]| {
+        let values = &rows.values[entries[0]..entries[1]];
+        1.0 + values.iter().map(|value| value * value).sum::<f32>()
+    };
+    rows.starts.windows(2).map(square).collect()
+}
+
+/// Fisher and Yates.
+fn shuffle(order: &mut [u32], random: &mut Sequence) {
+    for last in (1..order.len()).rev() {
+        let other = ((random.next_bits() >> 32) * (last as u64 + 1)) >> 32;
+        order.swap(last, other as usize);
+    }
+}
