@@ -4,8 +4,10 @@ use std::path::Path;
 
 use super::error::EstimateError;
 use super::kept::Kept;
+use super::mlp::Network;
 use super::plt::{Forest, ReadyForest};
 use super::rows::Rows;
+use crate::calibration::Map;
 use crate::error::Result;
 use crate::store::ModelFile;
 
@@ -22,6 +24,8 @@ pub struct Ask {
 pub enum Estimator {
     /// A probabilistic label tree, or several; one-vs-rest is a tree of one level.
     Forest(Box<ReadyForest>),
+    /// A fully connected network.
+    Network(Box<Network>),
 }
 
 /// A model file, made ready to be asked.
@@ -29,6 +33,8 @@ pub struct Model {
     pub features: u64,
     pub labels: u64,
     estimator: Estimator,
+    /// What the estimator's marginals mean, where that was fitted.
+    calibration: Option<Map>,
 }
 
 impl Model {
@@ -40,25 +46,34 @@ impl Model {
     pub fn from_file(mut file: ModelFile, path: &Path) -> Result<Model> {
         let (features, labels) = (file.features, file.labels);
         let bad = |detail: String| EstimateError::BadModel { file: path.into(), detail };
+        let calibration = Map::take(&mut file).map_err(bad)?;
         let estimator = match file.estimator.as_str() {
             "plt" | "linear" => {
                 Estimator::Forest(Box::new(Forest::from_file(&mut file).map_err(bad)?.ready()))
             }
+            "mlp" => Estimator::Network(Box::new(Network::from_file(&mut file).map_err(bad)?)),
             _ => {
                 let (file, found) = (path.into(), file.estimator);
-                return Err(EstimateError::UnknownEstimator { file, found, known: "plt and linear" }.into());
+                return Err(
+                    EstimateError::UnknownEstimator { file, found, known: "plt, linear and mlp" }.into()
+                );
             }
         };
-        Ok(Model { features, labels, estimator })
+        Ok(Model { features, labels, estimator, calibration })
     }
 
     /// The largest marginals of each row, by one thread. The rows have the model's features.
     ///
     /// A row's marginals depend on the row and the model only, not on the other rows.
     pub fn largest(&self, rows: Rows<'_>, ask: Ask) -> Kept {
-        // A calibration map, which changes every marginal, belongs behind this.
-        match &self.estimator {
+        let mut kept = match &self.estimator {
             Estimator::Forest(forest) => forest.largest(rows, ask),
+            Estimator::Network(network) => network.largest(rows, ask),
+        };
+        // It rises, so that the largest are the same as without it.
+        if let Some(map) = &self.calibration {
+            kept.marginals.iter_mut().for_each(|marginal| *marginal = map.apply(*marginal));
         }
+        kept
     }
 }
