@@ -1,6 +1,6 @@
 # `make` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-mpich deps-python deps-cluster build demo test test-python test-mpich test-cluster bench lint clean python-env
+.PHONY: help deps deps-mpich deps-python deps-cluster build demo test test-python test-mpich test-cluster bench bench-train lint clean python-env
 MAKEFLAGS += --no-print-directory
 
 # Where rustup puts cargo, for shells that have not been restarted since.
@@ -22,7 +22,7 @@ export OMPI_MCA_rmaps_base_oversubscribe := 1
 export PRTE_MCA_rmaps_default_mapping_policy := :oversubscribe
 export OMPI_MCA_btl_vader_single_copy_mechanism := none
 
-step = @printf '\n==> %s\n' "$(1)"
+step = @printf '\n==> %s  %s\n' "$$(date +%T)" "$(1)"
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -55,14 +55,20 @@ lint: ## rustfmt and clippy, with and without MPI
 	$(call step,clippy without MPI)
 	$(CARGO) clippy --locked --all-targets --no-default-features -- -D warnings
 
+# What is built a second time only to see that it works need not be fast. Dependencies are the same in every profile.
+PLAIN := --config profile.dev.opt-level=0
+FAIR := --config profile.dev.opt-level=1
+
 # Without MPI first: both leave their binary in target/debug, and the Python tests take the one with MPI.
-test: deps deps-mpich deps-python python-env lint ## everything but the cluster: lints, unit tests, ranks on two MPIs, Python
+test: deps deps-mpich deps-python deps-cluster python-env lint ## everything: lints, unit tests, ranks on two MPIs, Python, a cluster
 	$(call step,tests without MPI)
-	$(CARGO) test --locked --no-default-features --lib --test bad_input --test doctor --test help --test store_round_trip
+	$(CARGO) test --locked --no-default-features $(PLAIN) --test program --test library -- \
+		bad_input:: help:: store_round_trip:: doctor::a_process_bound
 	$(call step,tests)
 	$(CARGO) test --locked
 	@$(MAKE) test-python
 	@$(MAKE) test-mpich
+	@$(MAKE) test-cluster
 	$(call step,all tests passed)
 
 test-python: python-env ## files and metrics against h5py, SciPy, AnnData, scikit-learn, xcolumns
@@ -75,7 +81,8 @@ test-python: python-env ## files and metrics against h5py, SciPy, AnnData, sciki
 test-mpich: ## the tests of several ranks, built with MPICH
 	$(call step,ranks under MPICH)
 	@if command -v mpicc.mpich >/dev/null && command -v mpirun.mpich >/dev/null; then \
-		MPICC=mpicc.mpich MACROK_TEST_MPIRUN=mpirun.mpich $(CARGO) test --locked --target-dir $(TARGET)-mpich --test ranks --test doctor; \
+		MPICC=mpicc.mpich MACROK_TEST_MPIRUN=mpirun.mpich $(CARGO) test --locked --target-dir $(TARGET)-mpich $(FAIR) \
+			--test program -- ranks:: doctor:: failures:: run::an; \
 	else echo "SKIPPED: tests under MPICH (no mpicc.mpich; run make deps-mpich)"; fi
 
 # As root, with Slurm and sshd; the limit is for a test that hangs in spite of its own.
@@ -83,7 +90,8 @@ test-cluster: deps-cluster python-env ## real Slurm daemons and several hosts, i
 	$(call step,cluster tests)
 	@if [ -e $(VENV)/made ]; then \
 		$(CARGO) build --locked && \
-		MACROK_BIN="$$(realpath $(TARGET)/debug/macrok)" sh tests/cluster/run.sh timeout --foreground -s INT -k 30 900 \
+		MACROK_BIN="$$(realpath $(TARGET)/debug/macrok)" MACROK_MPICH_BIN="$$(realpath $(TARGET)-mpich/debug/macrok 2>/dev/null)" \
+		sh tests/cluster/run.sh timeout --foreground -s INT -k 30 900 \
 			$(VENV)/bin/python -B -m pytest -v --tb=short -p no:cacheprovider --basetemp=/run/cluster/tests tests/cluster; \
 	else echo "SKIPPED: cluster tests (no Python environment, see above)"; fi
 
@@ -99,6 +107,15 @@ bench: build python-env ## compare with xcolumns and the machine (BENCH_SIZE=S|M
 			--bandwidth "$(CARGO) bench --quiet --locked --bench bandwidth --"; \
 	else echo "SKIPPED: benchmarks (no Python environment, see above)"; fi
 
+TRAIN_VENV := .venv-train
+
+bench-train: build ## estimators against napkinXC on the data beside the project, into docs/results.md
+	$(call step,benchmarks of training)
+	@test -e $(TRAIN_VENV)/made || ( $(PYTHON) -m venv $(TRAIN_VENV) && \
+		$(TRAIN_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r benches/requirements-train.txt && \
+		touch $(TRAIN_VENV)/made )
+	@BENCH_COMMAND="make bench-train" $(TRAIN_VENV)/bin/python -B benches/train.py --macrok $(MACROK) $(BENCH_TRAIN)
+
 # AnnData and NumPy of these versions need Python 3.11.
 python-env: ## make .venv with the pinned packages of tests/python/requirements.txt
 	@if $(PYTHON) -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then \
@@ -113,4 +130,4 @@ $(VENV)/made: tests/python/requirements.txt
 	@touch $@
 
 clean: ## remove everything that was made here
-	rm -rf $(TARGET) $(TARGET)-mpich $(VENV) demo bench
+	rm -rf $(TARGET) $(TARGET)-mpich $(VENV) $(TRAIN_VENV) demo bench

@@ -15,6 +15,7 @@ mod gains;
 mod identity;
 mod known_files;
 mod lock;
+mod need;
 mod perform;
 mod plan;
 mod record;

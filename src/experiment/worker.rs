@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::classifier::share;
 use super::divide::divide;
-use super::fitting::{Fitting, load};
+use super::fitting::{Fitting, for_evaluation, load};
 use super::plan::Again;
 use super::step::{Part, Step, Work};
 use super::subject::{Subject, Way};
@@ -16,7 +16,7 @@ use crate::evaluate::{Propensities, Summary};
 use crate::measure::{Metric, monotone};
 use crate::optimize::{Data, Existing, Finished, Fit, Initial, Keep, Origin, Task, fit};
 use crate::report::count;
-use crate::shard::{Extra, Shard, load_labels, total_positives};
+use crate::shard::{Shard, load_labels, total_positives};
 use crate::store::{ClassifierFile, Overwrite};
 
 /// What was found, and the same for people; both on rank 0 only.
@@ -152,9 +152,7 @@ impl<'a> Worker<'a> {
         if self.test.is_none() {
             let mut most_rules = vec![most_rules];
             world.broadcast(&mut most_rules);
-            // A rule is there as the file has it, as a rule, and as a table.
-            let bytes_a_label = 28 * most_rules[0];
-            let extra = Extra { bytes_a_count: 16, bytes_a_label, ..Extra::default() };
+            let extra = for_evaluation(most_rules[0]);
             self.test = Some(load(world, console, &experiment.test.files(folder, Part::Test), extra)?);
         }
         let shard = self.test.as_ref().expect("just loaded");

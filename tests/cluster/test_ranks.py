@@ -27,6 +27,15 @@ def test_a_rank_with_bad_data_ends_the_job_with_one_message(submit, data, tmp_pa
     assert not (tmp_path / "clf.h5").exists()
 
 
+@pytest.mark.parametrize("place", ["load", "pass#3"])
+def test_a_rank_that_is_given_no_memory_ends_the_job(submit, fits, tmp_path, place):
+    env = {"MACROK_TEST_FAULT": f"memory@{place}:3"}
+    job = submit(SCRIPTS / "fit.sbatch", *fits.short, "--out", "clf.h5", env=env).wait("FAILED")
+    assert job.exit_status() == 1 and job.restarts() == 0
+    assert job.log().count("memory allocation of") == 1 and "task 3: Exited with exit code 1" in job.log()
+    assert not (tmp_path / "clf.h5").exists()
+
+
 @pytest.mark.skipif(not BINDS, reason="Slurm can bind ranks only where it has all CPUs, here two")
 def test_each_rank_is_bound_to_its_own_cores(submit, binary, fits, tmp_path):
     wrapper = tmp_path / "macrok"

@@ -1,12 +1,10 @@
 //! A job that will not fit is refused before it loads anything, by one message that says where, how much
 //! and what to do; and a plan is made, and shown, before the work.
 
-mod common;
-
 use std::path::Path;
 
-use common::files::{Parts, create};
-use common::{Ran, launcher, macrok, macrok_with, ranks_with};
+use crate::common::files::{Parts, create};
+use crate::common::{Ran, launcher, macrok, macrok_with, ranks_with};
 
 /// One process, and real ranks where there is a launcher.
 fn counts() -> Vec<usize> {

@@ -1,7 +1,5 @@
 //! What goes into a file comes out again: ours, and everything DESIGN section 3 says readers take.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::path::Path;
 

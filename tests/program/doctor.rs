@@ -1,10 +1,8 @@
 //! `macrok doctor` on real ranks, and the threads that a real environment leads to.
 
-mod common;
-
 use std::path::Path;
 
-use common::{Ran, launcher, macrok, macrok_with, ranks_with, run, skipped};
+use crate::common::{Ran, launcher, macrok, macrok_with, ranks_with, run, skipped};
 use serde_json::Value;
 
 /// Numbers of ranks to try: alone is 0, real ranks where there is a launcher.
@@ -197,7 +195,7 @@ fn on_one_processor(folder: &Path, ranks: usize) -> Option<Value> {
         skipped("there is only one processor");
         return None;
     }
-    let mut command = common::limited(60);
+    let mut command = crate::common::limited(60);
     command.args(["taskset", "-c", "0"]);
     if ranks > 0 {
         let launcher = launcher()?;
@@ -207,8 +205,8 @@ fn on_one_processor(folder: &Path, ranks: usize) -> Option<Value> {
         }
         command.args(["-n", &ranks.to_string()]);
     }
-    command.arg(common::program()).args(["doctor", "--json", "facts.json", "--force"]);
-    command.current_dir(folder).envs(common::open_mpi_variables());
+    command.arg(crate::common::program()).args(["doctor", "--json", "facts.json", "--force"]);
+    command.current_dir(folder).envs(crate::common::open_mpi_variables());
     run(command).ok();
     Some(serde_json::from_str(&std::fs::read_to_string(folder.join("facts.json")).unwrap()).unwrap())
 }

@@ -1,13 +1,11 @@
 //! Bad input: one message that names the file, the place and the value, exit status 2, and nothing
 //! left behind (DESIGN, promises 3 and 4). One case a line of the table.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use common::files::{Parts, create, set_text};
-use common::{Ran, macrok, skipped};
+use crate::common::files::{Parts, create, set_text};
+use crate::common::{Ran, macrok, skipped};
 
 /// A usual data file of five rows and four labels, to be spoilt.
 struct Data {
@@ -446,10 +444,10 @@ fn bad_input_is_refused_with_its_place_and_value() {
 #[cfg(feature = "mpi")]
 #[test]
 fn bad_input_is_refused_by_four_ranks_with_the_same_words() {
-    if common::launcher().is_none() {
+    if crate::common::launcher().is_none() {
         return;
     }
-    let four = |folder: &Path, args: &[&str]| common::ranks(4, folder, args).expect("a launcher");
+    let four = |folder: &Path, args: &[&str]| crate::common::ranks(4, folder, args).expect("a launcher");
     let found: Vec<String> = CASES.iter().filter_map(|case| complaints(case, &four)).collect();
     assert_all_well(&found);
 }
@@ -472,7 +470,7 @@ fn clamp_accepts_what_is_no_probability() {
     let clean = tempfile::tempdir().unwrap();
     spoil(clean.path(), |d| (d.marginals.data[9], d.marginals.data[0]) = (1.0, 0.0));
     macrok(clean.path(), &args).ok();
-    common::files::assert_same_content(&folder.path().join("clf.h5"), &clean.path().join("clf.h5"));
+    crate::common::files::assert_same_content(&folder.path().join("clf.h5"), &clean.path().join("clf.h5"));
 }
 
 #[test]

@@ -2,13 +2,11 @@
 //! one clear end when one of them fails (promise 4).
 #![cfg(feature = "mpi")]
 
-mod common;
-
 use std::path::Path;
 use std::time::Duration;
 
-use common::files::{Parts, assert_same_content, content, create, integers};
-use common::{Ran, launcher, macrok, many_labels, ranks, ranks_with, real_data, text};
+use crate::common::files::{Parts, assert_same_content, content, create, integers};
+use crate::common::{Ran, launcher, macrok, many_labels, ranks, ranks_with, real_data, text};
 
 /// How a run is made: ranks and threads of each.
 const SPREADS: [(usize, usize); 7] = [(1, 1), (2, 1), (3, 1), (4, 1), (7, 1), (1, 2), (2, 2)];

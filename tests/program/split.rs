@@ -1,13 +1,11 @@
 //! Splits: every row in one part and as it was, the same parts from any number of ranks, all parts or none.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use common::experiments::{result_files, run, states, to_do, write};
-use common::files::{Parts, assert_same_content, content, create, integers};
-use common::{Ran, launcher, macrok, names, on, ranks, real_data, text};
+use crate::common::experiments::{result_files, run, states, to_do, write};
+use crate::common::files::{Parts, assert_same_content, content, create, integers};
+use crate::common::{Ran, launcher, macrok, names, on, ranks, real_data, text};
 use hdf5::types::VarLenUnicode;
 use serde_json::Value;
 

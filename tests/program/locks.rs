@@ -1,12 +1,10 @@
 //! Files that another program holds a lock on, and file systems that have no locks.
 
-mod common;
-
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::{Ran, macrok, macrok_with, skipped, text};
+use crate::common::{Ran, macrok, macrok_with, skipped, text};
 
 const INSPECT: [&str; 2] = ["inspect", "data.h5"];
 

@@ -1,13 +1,11 @@
 //! A run that is killed, or asked to stop, loses nothing: the same command goes on to the same results.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::experiments::{SMALL, result_files, run, states, to_do, write};
-use common::{Ran, STARTING, limited, macrok_with, program, ranks_with};
+use crate::common::experiments::{SMALL, result_files, run, states, to_do, write};
+use crate::common::{Ran, STARTING, limited, macrok_with, program, ranks_with};
 
 /// The small job with fits that take many iterations.
 fn long() -> String {

@@ -1,13 +1,11 @@
 //! Two ways to the same facts give the same facts, and no command harms a file it should not touch.
 
-mod common;
-
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
-use common::macrok;
+use crate::common::macrok;
 
-fn run(folder: &Path, command: &str) -> common::Ran {
+fn run(folder: &Path, command: &str) -> crate::common::Ran {
     macrok(folder, &command.split(' ').collect::<Vec<_>>())
 }
 

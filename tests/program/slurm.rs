@@ -1,12 +1,10 @@
 //! `macrok slurm`: scripts that a shell can read and that ask for what the command needs. What Slurm makes of them,
 //! `make test-cluster` shows.
 
-mod common;
-
 use std::path::Path;
 use std::process::Command;
 
-use common::{Ran, macrok};
+use crate::common::{Ran, macrok};
 
 fn folder_with_data() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -130,6 +128,31 @@ fn scripts_can_be_for_every_command_that_runs_on_ranks() {
         let text = script(folder, &[], &[&["--", "evaluate"], subject, &labels].concat());
         assert!(text.contains("\nlaunch evaluate \"$@\"") && text.contains("#SBATCH --mem=1G"), "{text}");
     }
+}
+
+#[test]
+fn a_whole_experiment_gets_the_memory_of_its_largest_part() {
+    let folder = folder_with_data();
+    let folder = folder.path();
+    macrok(folder, &["synth", "many.h5", "--instances", "20", "--labels", "200000", "--nnz", "5"]).ok();
+    let job = |data: &str, iterations: usize| {
+        let part = |name: &str| format!("[data.{name}]\nmarginals = \"{data}\"\nlabels = \"{data}\"\n");
+        let text = format!("k = [1]\nmetrics = [\"macro-f1\"]\n{}{}", part("fit"), part("test"));
+        std::fs::write(folder.join("job.toml"), format!("{text}[fit]\nmax-iters = {iterations}\n")).unwrap();
+        script(folder, &["--tasks-per-node", "1"], &["--", "run", "job.toml"])
+    };
+    assert!(job("data.h5", 50).contains("#SBATCH --mem=1G"));
+    // Hundreds of rules for many labels, where there is one after every iteration.
+    assert!(job("many.h5", 500).contains("#SBATCH --mem=4G"), "{}", job("many.h5", 500));
+    std::fs::write(
+        folder.join("job.toml"),
+        "k = [1]\nmetrics = [\"macro-f1\"]\n[synth]\n[data.fit.synth]\n[data.test.synth]\n",
+    )
+    .unwrap();
+    let made = script(folder, &[], &["--", "run", "job.toml"]);
+    assert!(!made.contains("\n#SBATCH --mem="), "what is made when the job runs cannot be looked at: {made}");
+    let absent = slurm(folder, &[], &["--", "run", "none.toml"]);
+    assert_eq!((absent.status, absent.errors().len()), (Some(2), 1), "{absent}");
 }
 
 #[test]

@@ -1,11 +1,9 @@
 //! Whether marginals mean what they say, and what is done about it.
 
-mod common;
-
 use std::path::Path;
 
-use common::files::{Parts, assert_same_content, create};
-use common::{macrok, on, real_data, text};
+use crate::common::files::{Parts, assert_same_content, create};
+use crate::common::{macrok, on, real_data, text};
 use serde_json::Value;
 
 fn facts(folder: &Path, args: &[&str]) -> Value {

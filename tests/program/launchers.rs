@@ -2,12 +2,10 @@
 //! different programs.
 #![cfg(feature = "mpi")]
 
-mod common;
-
 use std::path::Path;
 use std::process::Command;
 
-use common::{limited, macrok_with, open_mpi_variables, program, ranks_with, run, skipped};
+use crate::common::{limited, macrok_with, open_mpi_variables, program, ranks_with, run, skipped};
 
 /// The launchers of the two MPIs of the tests. One is of the MPI that this program is built with.
 const LAUNCHERS: [&str; 2] = ["mpirun.openmpi", "mpirun.mpich"];
@@ -67,7 +65,7 @@ fn ranks_of_different_programs_are_refused_before_any_work() {
         exec \"$MACROK\" \"$@\"\n";
     std::fs::write(&script, text).unwrap();
     let program = program().to_str().unwrap();
-    let Some(launcher) = common::launcher() else { return };
+    let Some(launcher) = crate::common::launcher() else { return };
     let mut command = limited(60);
     command.arg(&launcher.path).args(["-n", "3", "sh"]).arg(&script).args(["synth", "data.h5"]);
     command.current_dir(folder.path()).envs(open_mpi_variables()).env("MACROK", program);

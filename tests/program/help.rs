@@ -1,10 +1,8 @@
 //! What the help shows can be typed: every printed example is run.
 
-mod common;
-
 use std::path::Path;
 
-use common::{launcher, limited, macrok, open_mpi_variables, program, run, skipped, text};
+use crate::common::{launcher, limited, macrok, open_mpi_variables, program, run, skipped, text};
 
 /// Files that examples name but that the user has to bring.
 const BROUGHT: [&str; 3] = ["emotions.arff", "Y.npz", "P.npz"];

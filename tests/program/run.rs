@@ -1,12 +1,10 @@
 //! Whole experiments: the same results from any number of ranks, nothing done twice, nothing lost, and one clear
 //! message for whatever is wrong with a job file.
 
-mod common;
-
 use std::path::Path;
 
-use common::experiments::{SMALL, SMALL_STEPS, result_files, results, run, states, to_do, write};
-use common::{launcher, macrok, ranks, real_data, text};
+use crate::common::experiments::{SMALL, SMALL_STEPS, result_files, results, run, states, to_do, write};
+use crate::common::{launcher, macrok, ranks, real_data, text};
 
 #[test]
 fn any_number_of_ranks_gives_the_same_results() {
@@ -36,7 +34,7 @@ fn results_are_those_of_the_commands() {
     let [fit, test] = ["out/data/fit.h5", "out/data/test.h5"];
     let shape = ["--labels", "40", "--nnz", "12", "--features", "30"];
     macrok(folder, &[&["synth", "fit.h5", "--instances", "300"], &shape[..]].concat()).ok();
-    common::files::assert_same_content(&folder.join("fit.h5"), &folder.join(fit));
+    crate::common::files::assert_same_content(&folder.join("fit.h5"), &folder.join(fit));
     for (target, labels) in [("labels", Some(["--labels", fit])), ("expected", None)] {
         let out = format!("{target}.h5");
         let args = ["fit", "--marginals", fit, "-k", "3", "--metric", "macro-f1", "--max-iters", "6"];
@@ -115,7 +113,7 @@ fn nothing_is_done_twice() {
     );
     assert!(!again.stdout.contains("loading"), "{again}");
     assert_eq!((written(classifier), result_files(folder)), (before, files.clone()));
-    let table = |ran: &common::Ran| ran.stdout.split_once("200 test instances").unwrap().1.to_owned();
+    let table = |ran: &crate::common::Ran| ran.stdout.split_once("200 test instances").unwrap().1.to_owned();
     assert_eq!(table(&again), table(&first));
     run(folder, "job.toml", &["--force"]).ok();
     assert!(written(classifier) > before);

@@ -1,11 +1,9 @@
 //! A job whose ranks all wait for one that hangs ends; one in which somebody works does not.
 #![cfg(feature = "mpi")]
 
-mod common;
-
 use std::time::Duration;
 
-use common::{macrok, ranks_with};
+use crate::common::{macrok, ranks_with};
 
 const FIT: [&str; 8] = ["fit", "--marginals", "data.h5", "--labels", "data.h5", "-k", "3", "--stall-timeout"];
 

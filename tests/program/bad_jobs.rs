@@ -1,10 +1,8 @@
 //! Job files that are wrong: one message that names the file, the line and what to write instead, exit status 2, and
 //! nothing made.
 
-mod common;
-
-use common::experiments::{SMALL, run, write};
-use common::macrok;
+use crate::common::experiments::{SMALL, run, write};
+use crate::common::macrok;
 
 const FIT_ROWS: &str = "[data.fit.synth]\ninstances = 300";
 const TEST_ROWS: &str = "[data.test.synth]\ninstances = 200\nfirst-row = 300";

@@ -1,15 +1,13 @@
 //! Asked to stop, by a signal or by the clock, a fit saves what it has and says how to go on; anything else ends at once and
 //! leaves no half-written file.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use common::files::assert_same_content;
-use common::jobs::Job;
-use common::{Ran, launcher, limited, macrok, macrok_with, names, on, program, run, text};
+use crate::common::files::assert_same_content;
+use crate::common::jobs::Job;
+use crate::common::{Ran, launcher, limited, macrok, macrok_with, names, on, program, run, text};
 
 /// Some thirty steps, which take three seconds when each is made to sleep.
 const FIT: &str = "fit --marginals data.h5 --labels data.h5 -k 2 --metric macro-gmean --init random --step classic \

@@ -1,14 +1,12 @@
 //! A fit that was killed goes on to the same bits (DESIGN, promise 3), and what it cannot go on from is refused with the
 //! reason.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::files::{assert_same_content, content};
-use common::jobs::Job;
-use common::{Ran, launcher, macrok, names, on, skipped};
+use crate::common::files::{assert_same_content, content};
+use crate::common::jobs::Job;
+use crate::common::{Ran, launcher, macrok, names, on, skipped};
 
 /// Twelve steps, and as many rules.
 const FIT: &str = "fit --marginals data.h5 --labels data.h5 -k 2 --metric macro-gmean --init random --step classic \
@@ -295,16 +293,16 @@ fn a_fit_goes_on_without_checkpoints_when_the_disk_is_full() {
     fs::create_dir(&small).unwrap();
     // A file system of its own, gone with the process that sees it.
     let run = |variables: &[(&str, &str)], options: &str| {
-        let mut command = common::limited(60);
+        let mut command = crate::common::limited(60);
         let line = format!(
             "mount -t tmpfs -o size=8k none small || exit 99; exec {} {FIT} --checkpoint small/state {options}",
-            common::text(common::program())
+            crate::common::text(crate::common::program())
         );
         command
             .args(["unshare", "-m", "sh", "-c", &line])
             .current_dir(folder)
             .envs(variables.iter().copied());
-        common::run(command)
+        crate::common::run(command)
     };
     let ran = run(&[("MACROK_TEST_FLUSH", "1")], "--out clf.h5");
     if ran.status == Some(99) || ran.stderr.contains("unshare:") {

@@ -1,11 +1,9 @@
 //! The numbers and closed forms of the paper.
 
-mod common;
-
 use std::path::Path;
 
-use common::files::{Parts, create, integers};
-use common::{macrok, real_data, text};
+use crate::common::files::{Parts, create, integers};
+use crate::common::{macrok, real_data, text};
 
 /// Marginals of two instances and three labels (appendix "Label dependence and optimization of
 /// macro-at-k metrics").

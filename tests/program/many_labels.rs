@@ -1,17 +1,15 @@
 //! More labels than 16 bits can number, and fewer that are renumbered all the same: what comes out are
 //! labels, whatever the columns are called inside. That ranks and threads change nothing is in `ranks.rs`.
 
-mod common;
-
 use std::path::Path;
 
-use common::files::{assert_same_content, integers};
-use common::{macrok, many_labels};
+use crate::common::files::{assert_same_content, integers};
+use crate::common::{macrok, many_labels};
 
 const LABELS: usize = 70_123;
 const ROWS: usize = 300;
 
-fn run(folder: &Path, command: &str) -> common::Ran {
+fn run(folder: &Path, command: &str) -> crate::common::Ran {
     macrok(folder, &command.split(' ').collect::<Vec<_>>()).ok()
 }
 
@@ -39,7 +37,7 @@ fn predictions_of_each_rule(folder: &Path, labels: usize) -> Vec<(Vec<f64>, Vec<
 }
 
 fn write_rule(path: &Path, slopes: &[f64], intercepts: &[f64]) {
-    common::files::create(path, |file| {
+    crate::common::files::create(path, |file| {
         for (name, values) in [("slopes", slopes), ("intercepts", intercepts)] {
             let row: Vec<f32> = values.iter().map(|&value| value as f32).collect();
             let row = ndarray::Array2::from_shape_vec((1, row.len()), row).unwrap();
@@ -169,7 +167,7 @@ fn a_fit_does_not_depend_on_how_its_many_labels_are_stored() {
         integers(&folder.join("d.h5"), "marginals/indices"),
         numbers(&folder.join("d.h5"), "marginals/data"),
     );
-    common::files::create(&folder.join("chunks.h5"), |file| {
+    crate::common::files::create(&folder.join("chunks.h5"), |file| {
         let group = file.create_group("marginals").unwrap();
         group.new_attr_builder().with_data(&shape).create("shape").unwrap();
         group.new_dataset_builder().with_data(&indptr).create("indptr").unwrap();
