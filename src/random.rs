@@ -9,9 +9,13 @@ pub enum Purpose {
     Madow = 3,
     SynthRow = 4,
     SynthLabel = 5,
-    Split = 20,
     Solver = 6,
     LabelTree = 7,
+    Split = 8,
+    NetworkWeight = 20,
+    BatchOrder = 21,
+    Dropout = 22,
+    Holdout = 23,
 }
 
 /// Philox-4x32 with ten rounds (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011).
@@ -59,6 +63,11 @@ pub struct Sequence(u64);
 impl Sequence {
     pub fn new(seed: u64, purpose: Purpose, index: u64) -> Sequence {
         Sequence(bits(seed, purpose, 0, index))
+    }
+
+    /// One that begins at `start`, after `skipped` draws.
+    pub fn from_bits(start: u64, skipped: u64) -> Sequence {
+        Sequence(start.wrapping_add(WEYL.wrapping_mul(skipped)))
     }
 
     pub fn next_bits(&mut self) -> u64 {

@@ -1,7 +1,7 @@
 //! Learning label probabilities: estimators, and the marginals they give.
 //!
-//! An estimator is trained by its own room ([`plt`] has the label trees, and with a tree of one group also `linear`),
-//! which gives a [`ModelFile`](crate::store::ModelFile). A [`Model`] is such a file made ready: it answers which labels
+//! An estimator is trained by its own room ([`plt`] has the label trees, and with a tree of one group also `linear`,
+//! [`mlp`] the networks), which gives a [`ModelFile`](crate::store::ModelFile). A [`Model`] is such a file made ready: it answers which labels
 //! of a row have the largest marginals, whatever the estimator is. [`Saving`] keeps how far a training has come.
 
 mod calibrate;
@@ -9,6 +9,7 @@ mod error;
 mod hold_out;
 mod kept;
 mod marginals;
+pub mod mlp;
 mod model;
 pub mod plt;
 mod rows;

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::error::EstimateError;
 use super::kept::Kept;
+use super::mlp::Network;
 use super::plt::{Forest, ReadyForest};
 use super::rows::Rows;
 use crate::calibration::Map;
@@ -23,6 +24,8 @@ pub struct Ask {
 pub enum Estimator {
     /// A probabilistic label tree, or several; one-vs-rest is a tree of one level.
     Forest(Box<ReadyForest>),
+    /// A fully connected network.
+    Network(Box<Network>),
 }
 
 /// A model file, made ready to be asked.
@@ -48,9 +51,12 @@ impl Model {
             "plt" | "linear" => {
                 Estimator::Forest(Box::new(Forest::from_file(&mut file).map_err(bad)?.ready()))
             }
+            "mlp" => Estimator::Network(Box::new(Network::from_file(&mut file).map_err(bad)?)),
             _ => {
                 let (file, found) = (path.into(), file.estimator);
-                return Err(EstimateError::UnknownEstimator { file, found, known: "plt and linear" }.into());
+                return Err(
+                    EstimateError::UnknownEstimator { file, found, known: "plt, linear and mlp" }.into()
+                );
             }
         };
         Ok(Model { features, labels, estimator, calibration })
@@ -62,6 +68,7 @@ impl Model {
     pub fn largest(&self, rows: Rows<'_>, ask: Ask) -> Kept {
         let mut kept = match &self.estimator {
             Estimator::Forest(forest) => forest.largest(rows, ask),
+            Estimator::Network(network) => network.largest(rows, ask),
         };
         // It rises, so that the largest are the same as without it.
         if let Some(map) = &self.calibration {

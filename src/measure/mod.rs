@@ -30,3 +30,4 @@ pub use gradient::Gradient;
 pub use metric::Metric;
 pub use objective::Objective;
 pub use segment::Segment;
+pub(crate) use vectors::vectorised;

@@ -7,7 +7,7 @@ use pulp::{Arch, NullaryFnOnce};
 ///
 /// No result depends on the instructions. Rust neither reorders sums nor fuses a product with a sum.
 #[inline(always)]
-pub(super) fn vectorised<R>(arch: Arch, job: impl FnMut() -> R) -> R {
+pub(crate) fn vectorised<R>(arch: Arch, job: impl FnMut() -> R) -> R {
     arch.dispatch(Job(job))
 }
 

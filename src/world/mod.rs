@@ -94,6 +94,34 @@ impl World {
         let _ = (values, most);
     }
 
+    /// Adds numbers over all ranks, in the order of the ranks; every rank gets the sums, and they have the same bits on all of
+    /// them whenever the number of ranks is the same. `space` is used again by the next call.
+    pub fn sum_in_order(&self, values: &mut [f32], space: &mut Vec<f32>) {
+        match &self.backend {
+            Backend::Alone => (),
+            #[cfg(feature = "mpi")]
+            Backend::Ranks(ranks) => ranks.sum_in_order(values, space, PIECE),
+        }
+        #[cfg(not(feature = "mpi"))]
+        let _ = (values, space);
+    }
+
+    /// One number of each rank, added up in the order of the ranks; the same on every rank.
+    pub fn total(&self, value: f64) -> f64 {
+        self.gather_to_all(value.to_bits()).into_iter().map(f64::from_bits).sum()
+    }
+
+    /// The bits that any rank has, on every rank.
+    pub fn any(&self, bits: &mut [u64]) {
+        match &self.backend {
+            Backend::Alone => (),
+            #[cfg(feature = "mpi")]
+            Backend::Ranks(ranks) => ranks.any(bits, PIECE),
+        }
+        #[cfg(not(feature = "mpi"))]
+        let _ = bits;
+    }
+
     /// The largest of each value over all ranks. For timings and sizes, where it is exact.
     pub fn max(&self, values: &mut [f64]) {
         match &self.backend {

@@ -82,6 +82,31 @@ impl Ranks {
         }
     }
 
+    /// Each rank gets a part of every rank's numbers, adds them up in the order of the ranks, and the sums go to all.
+    pub(super) fn sum_in_order(&self, values: &mut [f32], space: &mut Vec<f32>, piece: usize) {
+        let _waiting = Waiting::begin();
+        let ranks = self.size();
+        for values in values.chunks_mut(piece) {
+            // All parts have the same length; the last one may lack some numbers.
+            let part = values.len().div_ceil(ranks);
+            space.clear();
+            space.extend_from_slice(values);
+            space.resize(2 * ranks * part + part, 0.0);
+            let (sent, rest) = space.split_at_mut(ranks * part);
+            let (received, sums) = rest.split_at_mut(ranks * part);
+            self.communicator.all_to_all_into(&*sent, received);
+            for theirs in received.chunks_exact(part) {
+                sums.iter_mut().zip(theirs).for_each(|(sum, value)| *sum += value);
+            }
+            self.communicator.all_gather_into(&*sums, sent);
+            values.copy_from_slice(&sent[..values.len()]);
+        }
+    }
+
+    pub(super) fn any(&self, bits: &mut [u64], piece: usize) {
+        self.reduce(bits, piece, SystemOperation::bitwise_or());
+    }
+
     /// The first rank of those that MPI says can share memory with this one.
     pub(super) fn first_on_node(&self) -> usize {
         let _waiting = Waiting::begin();
@@ -162,6 +187,13 @@ mod tests {
         assert_eq!(values.len(), 1000);
         let gathered = ranks.gather(&values, 3).unwrap();
         assert_eq!(gathered[0], values);
+        let mut numbers: Vec<f32> = (0..1000).map(|number| number as f32 * 0.37).collect();
+        let before = numbers.clone();
+        ranks.sum_in_order(&mut numbers, &mut Vec::new(), 7);
+        assert_eq!(numbers, before);
+        let mut bits = [5, 0, u64::MAX];
+        ranks.any(&mut bits, 2);
+        assert_eq!(bits, [5, 0, u64::MAX]);
         let mut largest = [f64::NEG_INFINITY, 2.5];
         ranks.max(&mut largest);
         assert_eq!(largest, [f64::NEG_INFINITY, 2.5]);

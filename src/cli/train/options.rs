@@ -57,7 +57,8 @@ impl TreeArguments {
             EstimatorName::Plt => {
                 Shape::Trees { trees: self.trees, arity: self.arity, leaf_size: self.leaf_size }
             }
-            EstimatorName::Linear => Shape::Flat,
+            // Networks have no use for these options.
+            EstimatorName::Linear | EstimatorName::Mlp => Shape::Flat,
         };
         Ok(TreeOptions {
             shape,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::{EstimatorName, Typed};
 use crate::checkpoint::Fingerprint;
 use crate::error::{Result, usage};
+use crate::estimate::mlp::{self, NetworkOptions};
 use crate::estimate::plt::{self, TreeOptions};
 use crate::estimate::{Calibrate, Saved, Saving, Watch};
 use crate::optimize::{Existing, Keep};
@@ -38,6 +39,7 @@ impl Ready<'_> {
 /// Which estimator, and its options. A new one is a variant here.
 pub(super) enum How {
     Tree(TreeOptions),
+    Network(NetworkOptions),
 }
 
 impl How {
@@ -46,6 +48,7 @@ impl How {
         match self {
             // The upper nodes of a tree see all rows.
             How::Tree(_) => Held::All,
+            How::Network(_) => Held::Share,
         }
     }
 
@@ -53,6 +56,7 @@ impl How {
     pub fn facts(&self) -> Fingerprint {
         match self {
             How::Tree(options) => options.facts(),
+            How::Network(options) => options.facts(),
         }
     }
 
@@ -67,6 +71,7 @@ impl How {
     ) -> Result<Option<ModelFile>> {
         match self {
             How::Tree(options) => plt::train(world, examples, options, saved, saving, watch),
+            How::Network(options) => mlp::train(world, examples, options, saved, saving, watch),
         }
     }
 }
@@ -82,6 +87,7 @@ impl Typed {
             EstimatorName::Plt | EstimatorName::Linear => {
                 How::Tree(self.tree.check(self.estimator, self.seed)?)
             }
+            EstimatorName::Mlp => How::Network(self.network.check(self.seed)?),
         };
         let share = self.calibrate_share;
         if self.calibrate.is_some() && !(share > 0.0 && share < 1.0) {

@@ -1,0 +1,72 @@
+//! Units that are left out of a step, drawn anew for every row and epoch.
+
+use crate::random::{Purpose, Sequence, bits};
+
+/// Which part of the hidden units is left out; the others count so much more.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dropout {
+    /// A unit whose 16 random bits are below it is left out.
+    below: u32,
+    /// What those that stay are multiplied with.
+    pub scale: f32,
+    seed: u64,
+    epoch: u32,
+}
+
+impl Dropout {
+    pub fn new(share: f64, seed: u64, epoch: u32) -> Dropout {
+        let below = (share * 65_536.0).round() as u32;
+        Dropout { below, scale: (65_536.0 / f64::from(65_536 - below)) as f32, seed, epoch }
+    }
+
+    /// Rectifies the units of a row from `first` on, and leaves some out; which, depends on the global row, the layer, the
+    /// epoch and the seed only. `first` is a multiple of 4.
+    pub fn rectify(self, units: &mut [f32], layer: usize, row: u64, first: usize) {
+        if self.below == 0 {
+            units.iter_mut().for_each(|unit| *unit = unit.max(0.0));
+            return;
+        }
+        let start = bits(self.seed ^ crate::random::mixed(layer as u64), Purpose::Dropout, self.epoch, row);
+        let mut draws = Sequence::from_bits(start, first as u64 / 4);
+        for four in units.chunks_mut(4) {
+            let draw = draws.next_bits();
+            for (at, unit) in four.iter_mut().enumerate() {
+                let kept = (draw >> (16 * at)) as u16 as u32 >= self.below;
+                *unit = if kept { unit.max(0.0) * self.scale } else { 0.0 };
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_share_is_left_out_and_the_mean_stays() {
+        let mut units = vec![1.0f32; 40_000];
+        let dropout = Dropout::new(0.25, 7, 3);
+        dropout.rectify(&mut units, 1, 99, 0);
+        let left_out = units.iter().filter(|&&unit| unit == 0.0).count() as f64 / 40_000.0;
+        let mean = units.iter().sum::<f32>() / 40_000.0;
+        assert!((left_out - 0.25).abs() < 0.01 && (mean - 1.0).abs() < 0.02, "{left_out} {mean}");
+    }
+
+    #[test]
+    fn pieces_of_a_row_give_what_the_whole_row_gives() {
+        let dropout = Dropout::new(0.5, 1, 2);
+        let mut whole: Vec<f32> = (0..100).map(|at| at as f32 - 20.0).collect();
+        let mut pieces = whole.clone();
+        dropout.rectify(&mut whole, 0, 5, 0);
+        for (at, piece) in pieces.chunks_mut(32).enumerate() {
+            dropout.rectify(piece, 0, 5, at * 32);
+        }
+        assert_eq!(whole, pieces);
+        let mut other = vec![1.0f32; 100];
+        dropout.rectify(&mut other, 0, 6, 0);
+        assert!(
+            whole.iter().zip(&other).skip(21).any(|(a, b)| (*a == 0.0) != (*b == 0.0)),
+            "each row its own"
+        );
+    }
+}

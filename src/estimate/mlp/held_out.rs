@@ -1,0 +1,77 @@
+//! How good a network is on rows that it was not trained on.
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::forward::{Forward, ROWS};
+use super::network::Network;
+use super::pass::Examples;
+use crate::world::{World, progress};
+
+/// Figures of the rows held out, over all ranks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HeldOut {
+    /// The mean loss of a row.
+    pub loss: f64,
+    /// Precision at 1, 3 and 5.
+    pub precision: [f64; 3],
+}
+
+const AT: [usize; 3] = [1, 3, 5];
+
+/// Asks about `rows`, which are this rank's; `total` are those of all. Collective.
+pub(super) fn held_out(
+    world: &World,
+    network: &Network,
+    data: Examples<'_>,
+    rows: &[usize],
+    total: u64,
+) -> HeldOut {
+    let figures = |rows: &[usize]| {
+        let mut forward = Forward::new();
+        let logits = forward.logits(network, rows.iter().map(|&row| data.features.row(row)));
+        let (mut loss, mut hits) = (0.0, [0u64; 3]);
+        for (logits, &row) in logits.chunks_exact_mut(network.shape.labels).zip(rows) {
+            let labels = data.labels.row(row).0;
+            for (at, label) in largest(logits).into_iter().enumerate() {
+                if labels.binary_search(&label).is_ok() {
+                    (0..3).filter(|&which| at < AT[which]).for_each(|which| hits[which] += 1);
+                }
+            }
+            loss += data.loss.slopes(logits, labels.iter().map(|&label| label as usize), 1.0);
+        }
+        progress();
+        (loss, hits)
+    };
+    let parts: Vec<(f64, [u64; 3])> = rows.par_chunks(ROWS).map(figures).collect();
+    let loss: f64 = parts.iter().map(|part| part.0).sum();
+    let mut hits: Vec<u64> = (0..3).map(|which| parts.iter().map(|part| part.1[which]).sum()).collect();
+    world.sum(&mut hits, total * 5);
+    let rows = total.max(1) as f64;
+    let precision = std::array::from_fn(|which| hits[which] as f64 / (rows * AT[which] as f64));
+    HeldOut { loss: world.total(loss) / rows, precision }
+}
+
+/// The five labels with the largest logits, of equal ones the smaller; fewer where there are not so many.
+fn largest(logits: &[f32]) -> Vec<u32> {
+    let mut best: Vec<(f32, u32)> = Vec::with_capacity(6);
+    for (label, &logit) in (0..).zip(logits) {
+        if best.len() < 5 || logit > best[4].0 {
+            let at = best.partition_point(|&(other, _)| other >= logit);
+            best.insert(at, (logit, label));
+            best.truncate(5);
+        }
+    }
+    best.into_iter().map(|(_, label)| label).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_come_first_and_of_equal_ones_the_smaller() {
+        assert_eq!(largest(&[0.5, 2.0, -1.0, 2.0, 0.5, 3.0, 0.5]), [5, 1, 3, 0, 4]);
+        assert_eq!(largest(&[1.0, 2.0]), [1, 0]);
+    }
+}

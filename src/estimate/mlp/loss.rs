@@ -1,0 +1,176 @@
+//! What a network is trained to make small, and the slope of it at each logit.
+
+use serde::{Deserialize, Serialize};
+
+use super::number::Sigmoid;
+
+/// The loss of one label of one row; that of a row is the sum over its labels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Loss {
+    /// Binary cross-entropy: its least value is at the true probabilities
+    Bce,
+    /// Focal loss, gamma 2 (Lin et al. 2017): what is right already counts little
+    Focal,
+    /// Asymmetric loss, gamma- 4, gamma+ 1, clip 0.05 (Ridnik et al. 2021): easy negatives count nothing
+    Asymmetric,
+}
+
+/// Probabilities below it are no mistake where the label is absent: `clip` of the asymmetric loss.
+const CLIP: f32 = 0.05;
+
+impl Loss {
+    pub fn name(self) -> &'static str {
+        match self {
+            Loss::Bce => "bce",
+            Loss::Focal => "focal",
+            Loss::Asymmetric => "asymmetric",
+        }
+    }
+
+    /// Replaces the logits of a piece of a row by the slopes of the loss, times `scale`, and returns the loss.
+    /// `positives` are places in the piece.
+    #[inline(always)]
+    pub(super) fn slopes(
+        self,
+        logits: &mut [f32],
+        positives: impl Iterator<Item = usize>,
+        scale: f32,
+    ) -> f64 {
+        // The few positives are put in afterwards, so that the loop over all has no branch.
+        let mut right = 0.0;
+        let mut few: [(usize, f32); 64] = [(0, 0.0); 64];
+        let mut rest: Vec<(usize, f32)> = Vec::new();
+        let mut count = 0;
+        for at in positives {
+            let (present, slope) = self.present(logits[at]);
+            right += f64::from(present) - f64::from(self.absent(logits[at]).0);
+            if count < few.len() {
+                few[count] = (at, slope);
+                count += 1;
+            } else {
+                rest.push((at, slope));
+            }
+        }
+        let sum = match self {
+            Loss::Bce => all_absent(logits, scale, |z| Loss::Bce.absent(z)),
+            Loss::Focal => all_absent(logits, scale, |z| Loss::Focal.absent(z)),
+            Loss::Asymmetric => all_absent(logits, scale, |z| Loss::Asymmetric.absent(z)),
+        };
+        for &(at, slope) in few[..count].iter().chain(&rest) {
+            logits[at] = slope * scale;
+        }
+        sum + right
+    }
+
+    /// Loss and slope where the row has the label.
+    #[inline(always)]
+    fn present(self, z: f32) -> (f32, f32) {
+        let Sigmoid { p, q, cost_p, .. } = Sigmoid::of(z);
+        match self {
+            Loss::Bce => (cost_p, -q),
+            Loss::Focal => (q * q * cost_p, -q * q * (q + 2.0 * p * cost_p)),
+            Loss::Asymmetric => (q * cost_p, -q * (q + p * cost_p)),
+        }
+    }
+
+    /// Loss and slope where it has not.
+    #[inline(always)]
+    fn absent(self, z: f32) -> (f32, f32) {
+        let Sigmoid { p, q, cost_q, .. } = Sigmoid::of(z);
+        match self {
+            Loss::Bce => (cost_q, p),
+            Loss::Focal => (p * p * cost_q, p * p * (p + 2.0 * q * cost_q)),
+            Loss::Asymmetric => {
+                let shifted = (p - CLIP).max(0.0);
+                let left = 1.0 - shifted;
+                // -ln(1 - shifted): below one half by the series, and there is no more than 0.95.
+                let cost = -ln(left);
+                let cube = shifted * shifted * shifted;
+                (cube * shifted * cost, cube * (4.0 * cost + shifted / left) * p * q)
+            }
+        }
+    }
+}
+
+/// The natural logarithm for numbers in [0.05, 1].
+#[inline(always)]
+fn ln(x: f32) -> f32 {
+    let bits = x.to_bits();
+    // As 2^exponent * rest, rest in [1, 2).
+    let exponent = (bits >> 23) as i32 - 127;
+    let rest = f32::from_bits((bits & 0x007f_ffff) | 0x3f80_0000);
+    super::number::ln_1p(rest - 1.0) + exponent as f32 * std::f32::consts::LN_2
+}
+
+/// Lanes of a sum: as many partial sums as a vector has places, so that they need not wait for each other.
+const LANES: usize = 16;
+
+#[inline(always)]
+fn all_absent(logits: &mut [f32], scale: f32, absent: impl Fn(f32) -> (f32, f32)) -> f64 {
+    let mut sums = [0.0f32; LANES];
+    let mut chunks = logits.chunks_exact_mut(LANES);
+    for chunk in &mut chunks {
+        for (z, sum) in chunk.iter_mut().zip(&mut sums) {
+            let (loss, slope) = absent(*z);
+            *sum += loss;
+            *z = slope * scale;
+        }
+    }
+    let mut total: f64 = sums.iter().map(|&sum| f64::from(sum)).sum();
+    for z in chunks.into_remainder() {
+        let (loss, slope) = absent(*z);
+        total += f64::from(loss);
+        *z = slope * scale;
+    }
+    total
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The definitions, in double precision.
+    pub fn defined(loss: Loss, z: f64, present: bool) -> f64 {
+        let p = 1.0 / (1.0 + (-z).exp());
+        match (loss, present) {
+            (Loss::Bce, true) => -p.ln(),
+            (Loss::Bce, false) => -(1.0 - p).ln(),
+            (Loss::Focal, true) => -(1.0 - p).powi(2) * p.ln(),
+            (Loss::Focal, false) => -p.powi(2) * (1.0 - p).ln(),
+            (Loss::Asymmetric, true) => -(1.0 - p) * p.ln(),
+            (Loss::Asymmetric, false) => {
+                let shifted = (p - 0.05).max(0.0);
+                -shifted.powi(4) * (1.0 - shifted).ln()
+            }
+        }
+    }
+
+    #[test]
+    fn losses_and_slopes_are_those_of_the_definitions() {
+        for loss in [Loss::Bce, Loss::Focal, Loss::Asymmetric] {
+            for step in -120..=120 {
+                let z = f64::from(step) * 0.1 + 0.003;
+                for present in [true, false] {
+                    // A row long enough for all ways through the loop.
+                    let mut row = [z as f32; 37];
+                    let positives: Vec<usize> = if present { (0..37).collect() } else { Vec::new() };
+                    let found = loss.slopes(&mut row, positives.into_iter(), 1.0) / 37.0;
+                    let z = f64::from(z as f32);
+                    let wanted = defined(loss, z, present);
+                    assert!(
+                        (found - wanted).abs() <= 1e-5 * (1.0 + wanted),
+                        "{loss:?} {z} {present}: {found} {wanted}"
+                    );
+                    let step = 1e-6;
+                    let slope =
+                        (defined(loss, z + step, present) - defined(loss, z - step, present)) / (2.0 * step);
+                    for one in row {
+                        let apart = (f64::from(one) - slope).abs();
+                        assert!(apart <= 2e-5 * (0.1 + slope.abs()), "{loss:?} {z} {present}: {one} {slope}");
+                    }
+                }
+            }
+        }
+    }
+}

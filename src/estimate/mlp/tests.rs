@@ -1,0 +1,287 @@
+//! Gradients and steps against definitions written out in double precision.
+
+use super::adam::Adam;
+use super::batch::{Batch, Input};
+use super::dropout::Dropout;
+use super::epoch::{How, Training};
+use super::forward::Forward;
+use super::held_out::held_out;
+use super::loss::Loss;
+use super::network::Network;
+use super::pass::{Examples, Pass};
+use super::shape::Shape;
+use crate::estimate::Rows;
+use crate::random::{Purpose, Sequence};
+use crate::world::World;
+
+/// A few rows with features and labels; the last has neither.
+struct Small {
+    features: (Vec<usize>, Vec<u32>, Vec<f32>),
+    labels: (Vec<usize>, Vec<u32>, Vec<f32>),
+}
+
+impl Small {
+    fn new(rows: usize, shape: &Shape) -> Small {
+        let mut draws = Sequence::new(3, Purpose::SynthRow, 5);
+        let mut matrix = |columns: usize, share: f64, binary: bool| {
+            let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+            for row in 0..rows {
+                for column in 0..columns as u32 {
+                    if row + 1 < rows && draws.next_unit() < share {
+                        indices.push(column);
+                        values.push(if binary { 1.0 } else { draws.next_unit() as f32 - 0.4 });
+                    }
+                }
+                starts.push(indices.len());
+            }
+            (starts, indices, values)
+        };
+        Small { features: matrix(shape.features, 0.4, false), labels: matrix(shape.labels, 0.3, true) }
+    }
+
+    fn examples(&self, input: Input, loss: Loss) -> Examples<'_> {
+        fn all((starts, columns, values): &(Vec<usize>, Vec<u32>, Vec<f32>)) -> Rows<'_> {
+            Rows::new(starts, columns, values)
+        }
+        Examples { features: all(&self.features), labels: all(&self.labels), first_row: 100, input, loss }
+    }
+}
+
+fn network(shape: &Shape) -> Network {
+    let positives: Vec<u64> = (0..shape.labels as u64).map(|label| label % 20).collect();
+    let mut network = Network::random(shape.clone(), 11, &positives, 20);
+    // Biases too, so that nothing is zero by accident.
+    let mut draws = Sequence::new(4, Purpose::SynthRow, 6);
+    network.numbers.iter_mut().for_each(|number| *number += 0.3 * (draws.next_unit() as f32 - 0.5));
+    network
+}
+
+/// The mean loss of rows, from the definitions, in double precision. Units left out are given.
+fn judge(
+    shape: &Shape,
+    numbers: &[f64],
+    data: Examples<'_>,
+    rows: &[usize],
+    masks: &dyn Fn(usize, usize, usize) -> f64,
+) -> f64 {
+    let places = shape.places();
+    let mut total = 0.0;
+    for &row in rows {
+        let mut units = vec![0.0; shape.features];
+        let (columns, values) = data.features.row(row);
+        columns.iter().zip(values).for_each(|(&at, &value)| units[at as usize] = f64::from(value));
+        for (layer, place) in places.iter().enumerate() {
+            let weight = |input: usize, output: usize| match layer {
+                0 => numbers[place.weights.start + input * place.outputs + output],
+                _ => numbers[place.weights.start + output * place.inputs + input],
+            };
+            let next = |output: usize| {
+                let sum: f64 = (0..place.inputs).map(|input| units[input] * weight(input, output)).sum();
+                let sum = sum + numbers[place.biases.start + output];
+                if layer + 1 == places.len() { sum } else { sum.max(0.0) * masks(layer, row, output) }
+            };
+            units = (0..place.outputs).map(next).collect();
+        }
+        let labels = data.labels.row(row).0;
+        let loss = |(label, &z): (usize, &f64)| defined(data.loss, z, labels.contains(&(label as u32)));
+        total += units.iter().enumerate().map(loss).sum::<f64>();
+    }
+    total / rows.len() as f64
+}
+
+/// The losses as their authors write them.
+fn defined(loss: Loss, z: f64, present: bool) -> f64 {
+    let p = 1.0 / (1.0 + (-z).exp());
+    match (loss, present) {
+        (Loss::Bce, true) => -p.ln(),
+        (Loss::Bce, false) => -(1.0 - p).ln(),
+        (Loss::Focal, true) => -(1.0 - p).powi(2) * p.ln(),
+        (Loss::Focal, false) => -p.powi(2) * (1.0 - p).ln(),
+        (Loss::Asymmetric, true) => -(1.0 - p) * p.ln(),
+        (Loss::Asymmetric, false) => {
+            let shifted = (p - 0.05).max(0.0);
+            -shifted.powi(4) * (1.0 - shifted).ln()
+        }
+    }
+}
+
+const LOSSES: [Loss; 3] = [Loss::Bce, Loss::Focal, Loss::Asymmetric];
+
+fn shapes() -> [Shape; 3] {
+    let shape = |hidden: &[usize]| Shape { features: 9, hidden: hidden.to_vec(), labels: 6 };
+    [shape(&[8]), shape(&[7, 5]), shape(&[6, 8, 5])]
+}
+
+fn batch(data: Examples<'_>, shape: &Shape, rows: &[usize]) -> Batch {
+    let mut batch = Batch::default();
+    batch.fill(data.features, shape.features, rows, data.input);
+    if data.input == Input::Sparse {
+        batch.sort(data.features);
+    }
+    batch
+}
+
+/// The gradient at every number of the network, those that no row reads included.
+fn whole_gradient(shape: &Shape, data: Examples<'_>, batch: &Batch, gradient: &[f32]) -> Vec<f32> {
+    let first = shape.places()[0].weights.start;
+    let mut whole = gradient[..first].to_vec();
+    whole.resize(shape.parameters(), 0.0);
+    match data.input {
+        Input::Dense => whole[first..].copy_from_slice(&gradient[first..]),
+        Input::Sparse => {
+            let width = shape.hidden[0];
+            for (slopes, &feature) in gradient[first..].chunks_exact(width).zip(&batch.features) {
+                whole[first + feature as usize * width..][..width].copy_from_slice(slopes);
+            }
+        }
+    }
+    whole
+}
+
+#[test]
+fn gradients_are_the_slopes_of_the_loss() {
+    let rows = [0, 3, 4, 8, 9];
+    for shape in shapes() {
+        let small = Small::new(10, &shape);
+        let network = network(&shape);
+        let exact: Vec<f64> = network.numbers.iter().map(|&number| f64::from(number)).collect();
+        for (loss, share) in LOSSES.into_iter().flat_map(|loss| [(loss, 0.0), (loss, 0.3)]) {
+            let dropout = Dropout::new(share, 5, 2);
+            let masks = |layer: usize, row: usize, unit: usize| {
+                let mut ones = vec![1.0f32; shape.hidden[layer]];
+                dropout.rectify(&mut ones, layer, 100 + row as u64, 0);
+                f64::from(ones[unit])
+            };
+            for input in [Input::Sparse, Input::Dense] {
+                let data = small.examples(input, loss);
+                let batch = batch(data, &shape, &rows);
+                let mut pass = Pass::new(&network);
+                let sum = pass.run(&network, data, &batch, dropout, 1.0 / rows.len() as f32);
+                let wanted = judge(&shape, &exact, data, &rows, &masks);
+                assert!((sum / rows.len() as f64 - wanted).abs() < 1e-5 * wanted, "{loss:?}: {sum} {wanted}");
+                let found = whole_gradient(&shape, data, &batch, &pass.gradient);
+                for (at, &found) in found.iter().enumerate() {
+                    let at_step = |step: f64| {
+                        let mut moved = exact.clone();
+                        moved[at] += step;
+                        judge(&shape, &moved, data, &rows, &masks)
+                    };
+                    let wanted = (at_step(1e-6) - at_step(-1e-6)) / 2e-6;
+                    let apart = (f64::from(found) - wanted).abs();
+                    assert!(
+                        apart < 1e-5 + 1e-4 * wanted.abs(),
+                        "{} {loss:?} {input:?} dropout {share}, number {at}: {found}, but the slope is {wanted}",
+                        shape.text()
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Adam as its authors write it, in double precision, on every number at every step.
+#[test]
+fn rows_that_are_left_behind_come_to_where_dense_steps_bring_them() {
+    let (rows, width, head) = (40usize, 5usize, 3usize);
+    let count = head + rows * width;
+    let mut draws = Sequence::new(9, Purpose::SynthRow, 1);
+    let start: Vec<f32> = (0..count).map(|_| draws.next_unit() as f32 - 0.5).collect();
+    let mut numbers = start.clone();
+    let mut adam = Adam::new(count, head, width, 0.01);
+    let mut every = start.clone();
+    let mut dense = Adam::new(count, count, width, 0.01);
+    let (mut exact, mut first, mut second) =
+        (start.iter().map(|&x| f64::from(x)).collect::<Vec<f64>>(), vec![0.0; count], vec![0.0; count]);
+    for step in 1..=400 {
+        // Row 0 is read once and then never again, the others now and then.
+        let read: Vec<u32> = (0..rows as u32)
+            .filter(|&row| if row == 0 { step == 3 } else { draws.next_unit() < 0.1 })
+            .collect();
+        adam.catch_up(&mut numbers, &read);
+        let mut gradient: Vec<f32> =
+            (0..head + read.len() * width).map(|_| draws.next_unit() as f32 - 0.5).collect();
+        gradient[0] = 0.0;
+        adam.step(&mut numbers, &gradient, &read);
+        let mut whole = gradient[..head].to_vec();
+        whole.resize(count, 0.0);
+        for (slopes, &row) in gradient[head..].chunks_exact(width).zip(&read) {
+            whole[head + row as usize * width..][..width].copy_from_slice(slopes);
+        }
+        dense.step(&mut every, &whole, &[]);
+        for at in 0..count {
+            let slope = f64::from(whole[at]);
+            first[at] = 0.9 * first[at] + 0.1 * slope;
+            second[at] = 0.999 * second[at] + 0.001 * slope * slope;
+            let corrected = (first[at] / (1.0 - 0.9f64.powi(step)), second[at] / (1.0 - 0.999f64.powi(step)));
+            exact[at] -= 0.01 * corrected.0 / (corrected.1.sqrt() + 1e-8);
+        }
+    }
+    adam.catch_up_all(&mut numbers);
+    let tail = head + width;
+    assert_eq!(numbers[..head], every[..head]);
+    assert_eq!(numbers[tail..], every[tail..], "the same bits");
+    for at in 0..count {
+        assert!((f64::from(numbers[at]) - exact[at]).abs() < 2e-4, "{at}: {} {}", numbers[at], exact[at]);
+        assert!((numbers[at] - every[at]).abs() < 1e-6, "{at}: {} {}", numbers[at], every[at]);
+    }
+}
+
+fn trained(input: Input, threads: usize) -> (Vec<f32>, f64) {
+    let shape = Shape { features: 30, hidden: vec![140, 20], labels: 150 };
+    let small = Small::new(90, &shape);
+    let data = small.examples(input, Loss::Bce);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    pool.install(|| {
+        let how = How { batch: 16, dropout: 0.2, rate: 0.01, seed: 4 };
+        let world = World::alone();
+        let mut training = Training::new(&world, network(&shape), data, (0..80).collect(), how);
+        (0..3).for_each(|epoch| drop(training.epoch(&world, epoch)));
+        let held_out = held_out(&world, &training.network, data, &[80, 81, 85, 89], 4);
+        (training.network.numbers, held_out.loss)
+    })
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bits() {
+    for input in [Input::Sparse, Input::Dense] {
+        let one = trained(input, 1);
+        for threads in [2, 3, 5] {
+            assert!(one == trained(input, threads), "{input:?}, {threads} threads");
+        }
+    }
+}
+
+#[test]
+fn sparse_and_dense_rows_give_the_same_network_up_to_rounding() {
+    let (sparse, dense) = (trained(Input::Sparse, 2), trained(Input::Dense, 2));
+    let apart = sparse.0.iter().zip(&dense.0).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    assert!(apart < 0.02, "{apart}");
+    assert!((sparse.1 - dense.1).abs() < 1e-3 * dense.1, "{} {}", sparse.1, dense.1);
+}
+
+#[test]
+fn training_makes_the_loss_small() {
+    let shape = Shape { features: 30, hidden: vec![32], labels: 10 };
+    let small = Small::new(60, &shape);
+    for loss in LOSSES {
+        let data = small.examples(Input::Sparse, loss);
+        let how = How { batch: 10, dropout: 0.0, rate: 0.01, seed: 4 };
+        let world = World::alone();
+        let mut training = Training::new(&world, network(&shape), data, (0..60).collect(), how);
+        let losses: Vec<f64> = (0..40).map(|epoch| training.epoch(&world, epoch)).collect();
+        assert!(losses[39] < 0.4 * losses[0], "{loss:?}: {losses:?}");
+    }
+}
+
+#[test]
+fn logits_of_a_row_do_not_depend_on_the_rows_beside_it() {
+    let shape = Shape { features: 300, hidden: vec![130, 260], labels: 333 };
+    let small = Small::new(40, &shape);
+    let (network, data) = (network(&shape), small.examples(Input::Sparse, Loss::Bce));
+    let mut forward = Forward::new();
+    let together = forward.logits(&network, (0..40).map(|row| data.features.row(row))).to_vec();
+    for row in 0..40 {
+        let alone = forward.logits(&network, std::iter::once(data.features.row(row)));
+        assert!(alone == &together[row * 333..][..333], "row {row}");
+    }
+}
