@@ -110,8 +110,8 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     console.line(table(&paths, &assignment.sizes, &balances));
     if !balances.is_empty() {
         console.line(
-            "without: labels that have positives, but none in the part; worst: the label whose share of positives is \
-             furthest from the part's, in positives, and as a share of labels with 10 and more",
+            "without: labels with positives, but none in the part; worst: how many positives a label is off its share, at \
+             most; worst share: the same as a share of its positives, of labels with 10 and more",
         );
     }
     console.line("");

@@ -6,9 +6,13 @@
 use std::collections::BTreeMap;
 
 use crate::store::Csr;
+use crate::world::progress;
 
 /// Passes over all rows, at most; most need four or five.
 const SWEEPS: usize = 10;
+
+/// Rows after which to say that something is going on.
+const BLOCK: usize = 1 << 16;
 
 /// A gain that is more than rounding.
 const GAIN: f64 = 1e-9;
@@ -21,7 +25,10 @@ pub(super) fn exchange(labels: &Csr, order: &[u32], sizes: &[u64], parts: &mut [
         // Rows that would rather go from one part to another, and wait for one that wants to come back.
         let mut waiting: BTreeMap<(u8, u8), Vec<u32>> = BTreeMap::new();
         let mut exchanged = false;
-        for &row in order {
+        for (at, &row) in order.iter().enumerate() {
+            if at.is_multiple_of(BLOCK) {
+                progress();
+            }
             let here = board.parts[row as usize];
             let Some((there, gain)) = board.best_move(row) else { continue };
             let partners = waiting.entry((there, here)).or_default();

@@ -41,6 +41,10 @@ impl Source {
         if world.is_root() {
             source.instance_names = read_names(&source.file, INSTANCES);
             source.label_names = read_names(&source.file, LABELS);
+            let read = [(INSTANCES, source.instance_names.is_some()), (LABELS, source.label_names.is_some())];
+            let unread = read.into_iter().filter(|(name, read)| source.file.has(name) && !read);
+            let unread = unread.map(|(name, _)| format!("{name} (not text of variable length)"));
+            source.left_out.extend(unread.collect::<Vec<_>>());
         }
         world.agree(source.check_names())?;
         Ok(source)

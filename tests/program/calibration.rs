@@ -139,6 +139,26 @@ fn any_number_of_ranks_calibrates_alike() {
     }
 }
 
+/// Their rows are spread over ranks, unlike those of trees.
+#[test]
+fn networks_are_calibrated_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    macrok(folder, &["synth", "d.h5", "--instances", "300", "--labels", "30", "--nnz", "15"]).ok();
+    let options = "--estimator mlp --hidden 128 --epochs 2 --validation 0 --calibrate isotonic --force";
+    for count in [1, 2, 3] {
+        let args: Vec<&str> =
+            ["train", "d.h5", "--out", "m.model"].into_iter().chain(options.split(' ')).collect();
+        let Some(ran) = on(count, folder, &args, &[]) else { return };
+        ran.ok();
+        let found = facts(folder, &["inspect", "m.model"])["model"]["record"]["calibration"].clone();
+        assert_eq!((&found["rows"], &found["pairs"]), (&30.into(), &(30 * 30).into()), "{count} ranks");
+        macrok(folder, &["marginals", "m.model", "d.h5", "--out", "m.h5", "--force"]).ok();
+        let calibration = facts(folder, &["inspect", "m.h5"])["calibration"].clone();
+        assert!(calibration["error_relative"].as_f64().unwrap() < 0.3, "{count} ranks: {calibration}");
+    }
+}
+
 #[test]
 fn another_calibration_is_another_model() {
     let folder = tempfile::tempdir().unwrap();

@@ -47,12 +47,18 @@ fn a_rank_that_is_given_no_memory_ends_all_in_every_phase() {
         let Some(ran) = ranks_with(3, folder, &[&FIT[..], &["--force"]].concat(), &fault, 60) else { return };
         ended(&ran, 1);
         assert_eq!(ran.stderr.matches("memory allocation of").count(), 1, "at {place}: {ran}");
-        let left: Vec<String> = names(folder).into_iter().filter(|name| name != "data.h5").collect();
-        assert!(left.iter().all(|name| name.contains("clf.h5.checkpoint")), "at {place}: {left:?}\n{ran}");
+        assert!(
+            !ran.stderr.contains("received signal"),
+            "a page of addresses helps nobody: at {place}: {ran}"
+        );
+        assert!(!folder.join("clf.h5").exists(), "at {place}: {ran}");
     }
+    // A process without memory cannot tidy up; the next one does.
+    ranks_with(3, folder, &[&FIT[..], &["--resume"]].concat(), &[], 60).expect("a launcher").ok();
+    assert_eq!(names(folder), ["clf.h5", "data.h5"]);
 }
 
-/// Rank 0 alone writes checkpoints, in a thread of its own.
+/// Rank 0 alone writes checkpoints, in a thread of its own. The fit may be done before that gets so far.
 #[test]
 fn no_memory_for_a_checkpoint_ends_all() {
     let folder = tempfile::tempdir().unwrap();
@@ -62,7 +68,6 @@ fn no_memory_for_a_checkpoint_ends_all() {
     let Some(ran) = ranks_with(2, folder, &FIT, &fault, 60) else { return };
     ended(&ran, 1);
     assert_eq!(ran.stderr.matches("memory allocation of").count(), 1, "{ran}");
-    assert!(!folder.join("clf.h5").exists(), "{ran}");
 }
 
 /// Runs the fit on three ranks, the last of which does what `differently` says first.

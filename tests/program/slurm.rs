@@ -134,7 +134,7 @@ fn scripts_can_be_for_every_command_that_runs_on_ranks() {
 fn a_whole_experiment_gets_the_memory_of_its_largest_part() {
     let folder = folder_with_data();
     let folder = folder.path();
-    macrok(folder, &["synth", "many.h5", "--instances", "20", "--labels", "200000", "--nnz", "5"]).ok();
+    macrok(folder, &["synth", "many.h5", "--instances", "20", "--labels", "200000", "--nnz", "8"]).ok();
     let job = |data: &str, iterations: usize| {
         let part = |name: &str| format!("[data.{name}]\nmarginals = \"{data}\"\nlabels = \"{data}\"\n");
         let text = format!("k = [1]\nmetrics = [\"macro-f1\"]\n{}{}", part("fit"), part("test"));

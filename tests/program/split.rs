@@ -239,9 +239,11 @@ fn what_is_left_out_is_said() {
     create(&folder.path().join("data.h5"), |file| {
         Parts::new(4, &[row; 10]).write(file, "marginals");
         Parts::new(4, &[row; 10]).write(file, "folds");
+        file.new_dataset_builder().with_data(&[1i64; 10]).create("instance_names").unwrap();
     });
     let ran = split(folder.path(), "data.h5").ok();
-    assert!(ran.stderr.contains("warning: not split, and left out: folds"), "{ran}");
+    let left_out = "not split, and left out: folds, instance_names (not text of variable length)";
+    assert!(ran.stderr.contains(left_out), "{ran}");
 }
 
 /// The long tail of real labels: 4,271 of them, most of them rare.

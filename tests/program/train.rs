@@ -152,13 +152,17 @@ fn refused(change: fn(&mut Data), options: &str, says: &str) {
 #[test]
 fn what_nothing_can_be_learnt_from_is_refused() {
     let plt = "--estimator plt";
-    refused(|d| d.labels = Parts::new(2, &[&[]; 5]), plt, "d.h5:labels: no row has a label");
+    refused(|d| d.labels = Parts::new(2, &[&[][..]; 5]), plt, "d.h5:labels: no row has a label");
     refused(
         |d| d.features.data[1] = f64::NAN,
         plt,
         "d.h5:features: row 0, column 1 is NaN, which is not a finite",
     );
-    refused(|d| d.labels = Parts::new(2, &[&[]; 4]), plt, "d.h5:features has 5 rows but d.h5:labels has 4");
+    refused(
+        |d| d.labels = Parts::new(2, &[&[][..]; 4]),
+        plt,
+        "d.h5:features has 5 rows but d.h5:labels has 4",
+    );
     refused(|d| d.labels.data[0] = 2.0, plt, "d.h5:labels: row 0, column 0 is 2, but a label is 0 or 1");
     refused(|_| (), "--estimator plt --labels no.h5", "no.h5: no such file");
     refused(|_| (), "--estimator plt --arity 1", "--arity is 1, but must be 2 to");
@@ -203,7 +207,7 @@ fn odd_but_possible_data_is_learnt_from() {
             |d| d.features = Parts::new(3, &[&[(0, 1.0)], &[], &[(1, 1.0)], &[], &[]]),
             10,
         ),
-        ("constant features", |d| d.features = Parts::new(1, &[&[(0, 7.0)]; 5]), 10),
+        ("constant features", |d| d.features = Parts::new(1, &[&[(0, 7.0)][..]; 5]), 10),
     ];
     for (name, change, entries) in cases {
         for estimator in ["plt", "linear"] {

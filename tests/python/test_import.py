@@ -126,7 +126,7 @@ def test_a_python_model_goes_in_and_its_calibration_is_numpys(macrok):
     from sklearn.linear_model import LogisticRegression
     from sklearn.multiclass import OneVsRestClassifier
 
-    features, labels = make_multilabel_classification(600, 30, 12, random_state=0)
+    features, labels = make_multilabel_classification(n_samples=600, n_features=30, n_classes=12, random_state=0)
     model = OneVsRestClassifier(LogisticRegression(C=10.0)).fit(features[:300], labels[:300])
     marginals = model.predict_proba(features[300:]).astype(np.float32)
     labels = labels[300:]
