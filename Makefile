@@ -1,6 +1,6 @@
 # `make` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-mpich deps-python deps-cluster build demo test test-python test-mpich test-cluster bench lint clean python-env
+.PHONY: help deps deps-mpich deps-python deps-cluster build demo test test-python test-mpich test-cluster bench bench-train lint clean python-env
 MAKEFLAGS += --no-print-directory
 
 # Where rustup puts cargo, for shells that have not been restarted since.
@@ -99,6 +99,15 @@ bench: build python-env ## compare with xcolumns and the machine (BENCH_SIZE=S|M
 			--bandwidth "$(CARGO) bench --quiet --locked --bench bandwidth --"; \
 	else echo "SKIPPED: benchmarks (no Python environment, see above)"; fi
 
+TRAIN_VENV := .venv-train
+
+bench-train: build ## estimators against napkinXC on the data beside the project, into docs/results.md
+	$(call step,benchmarks of training)
+	@test -e $(TRAIN_VENV)/made || ( $(PYTHON) -m venv $(TRAIN_VENV) && \
+		$(TRAIN_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r benches/requirements-train.txt && \
+		touch $(TRAIN_VENV)/made )
+	@BENCH_COMMAND="make bench-train" $(TRAIN_VENV)/bin/python -B benches/train.py --macrok $(MACROK) $(BENCH_TRAIN)
+
 # AnnData and NumPy of these versions need Python 3.11.
 python-env: ## make .venv with the pinned packages of tests/python/requirements.txt
 	@if $(PYTHON) -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then \
@@ -113,4 +122,4 @@ $(VENV)/made: tests/python/requirements.txt
 	@touch $@
 
 clean: ## remove everything that was made here
-	rm -rf $(TARGET) $(TARGET)-mpich $(VENV) demo bench
+	rm -rf $(TARGET) $(TARGET)-mpich $(VENV) $(TRAIN_VENV) demo bench

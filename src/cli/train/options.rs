@@ -19,14 +19,14 @@ pub(super) struct TreeArguments {
     /// Weight of the loss against that of the regulariser: C of LIBLINEAR
     #[arg(long, help_heading = TREES, default_value_t = 10.0, value_name = "C")]
     cost: f64,
-    /// When a node's problem is solved well enough
+    /// A node is solved when the probabilities of its rows are as near to those of the solution, or nearly so
     #[arg(long, help_heading = TREES, default_value_t = 0.1, value_name = "EPS")]
     tolerance: f64,
     /// Passes over the rows of a node, at most
     #[arg(long, help_heading = TREES, default_value_t = 100, value_name = "N")]
     max_passes: usize,
     /// Weights nearer to 0 are dropped
-    #[arg(long, help_heading = TREES, default_value_t = 0.01, value_name = "W")]
+    #[arg(long, help_heading = TREES, default_value_t = 0.1, value_name = "W")]
     threshold: f32,
 }
 

@@ -22,6 +22,8 @@ mod search;
 mod sigmoid;
 mod solver;
 mod tasks;
+#[cfg(test)]
+mod tests;
 mod train;
 mod tree;
 mod unit_model;

@@ -37,6 +37,9 @@ pub(super) struct Solution<const LANES: usize> {
 }
 
 /// Solves the problems of all lanes. `problem` tells problems apart that share a seed.
+///
+/// It is solved when no coefficient that a pass comes to is farther from where it should be than the tolerance, in units
+/// of the cost: that is how far the probability of a row may be from what its coefficient stands for.
 pub(super) fn solve<const LANES: usize>(
     rows: &LocalRows,
     targets: &[Targets],
@@ -51,24 +54,15 @@ pub(super) fn solve<const LANES: usize>(
         coefficients: vec![[0.0; LANES]; targets.len()],
         weights: vec![[0.0; LANES]; rows.width],
         biases: [0.0; LANES],
+        pauses: vec![Pause::default(); targets.len()],
+        limit: (options.tolerance * options.cost) as f32,
     };
     let mut order: Vec<u32> = (0..targets.len() as u32).collect();
     let mut random = Sequence::new(options.seed, Purpose::Solver, problem);
-    let mut passes = 0;
-    let mut rest = vec![0u8; targets.len()];
-    let mut pause = vec![0u8; targets.len()];
-    while passes < options.max_passes {
-        passes += 1;
+    for _ in 0..options.max_passes {
         shuffle(&mut order, &mut random);
-        let limit = (options.tolerance * options.cost) as f32;
-        let found = pulp::Arch::new().dispatch(Pass {
-            work: &mut work,
-            order: &order,
-            limit,
-            rest: &mut rest,
-            pause: &mut pause,
-        });
-        if found <= limit {
+        let farthest = pulp::Arch::new().dispatch(Pass { work: &mut work, order: &order });
+        if farthest <= work.limit {
             break;
         }
     }
@@ -85,15 +79,22 @@ struct Work<'r, const LANES: usize> {
     coefficients: Vec<[f32; LANES]>,
     weights: Vec<[f32; LANES]>,
     biases: [f32; LANES],
+    pauses: Vec<Pause>,
+    /// How far a coefficient may be from where it should be.
+    limit: f32,
+}
+
+/// Rows whose coefficients hardly move are left alone for some passes: 1, then 3, then 7 at a time.
+#[derive(Clone, Copy, Default)]
+struct Pause {
+    left: u8,
+    length: u8,
 }
 
 /// One pass over the rows; tells how far the farthest coefficient was from where it should be.
 struct Pass<'w, 'r, const LANES: usize> {
     work: &'w mut Work<'r, LANES>,
     order: &'w [u32],
-    limit: f32,
-    rest: &'w mut [u8],
-    pause: &'w mut [u8],
 }
 
 impl<const LANES: usize> pulp::WithSimd for Pass<'_, '_, LANES> {
@@ -103,18 +104,15 @@ impl<const LANES: usize> pulp::WithSimd for Pass<'_, '_, LANES> {
     fn with_simd<S: pulp::Simd>(self, _: S) -> f32 {
         let mut farthest = 0.0f32;
         for &row in self.order {
-            let at = row as usize;
-            if self.rest[at] > 0 {
-                self.rest[at] -= 1;
+            let row = row as usize;
+            let Pause { left, length } = self.work.pauses[row];
+            if left > 0 {
+                self.work.pauses[row].left -= 1;
                 continue;
             }
-            let distance = self.work.step(at);
-            if distance < 0.1 * self.limit {
-                self.pause[at] = (2 * self.pause[at] + 1).min(7);
-            } else {
-                self.pause[at] = 0;
-            }
-            self.rest[at] = self.pause[at];
+            let distance = self.work.step(row);
+            let length = if distance < 0.1 * self.work.limit { (2 * length + 1).min(7) } else { 0 };
+            self.work.pauses[row] = Pause { left: length, length };
             farthest = farthest.max(distance);
         }
         farthest
