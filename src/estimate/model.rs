@@ -50,7 +50,9 @@ impl Model {
             "mlp" => Estimator::Network(Box::new(Network::from_file(&mut file).map_err(bad)?)),
             _ => {
                 let (file, found) = (path.into(), file.estimator);
-                return Err(EstimateError::UnknownEstimator { file, found, known: "plt, linear and mlp" }.into());
+                return Err(
+                    EstimateError::UnknownEstimator { file, found, known: "plt, linear and mlp" }.into()
+                );
             }
         };
         Ok(Model { features, labels, estimator })

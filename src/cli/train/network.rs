@@ -61,10 +61,15 @@ impl NetworkArguments {
             }
         }
         if !(self.learning_rate > 0.0 && self.learning_rate <= 1.0) {
-            return usage(format!("--learning-rate is {}, but must be above 0 and at most 1", self.learning_rate));
+            return usage(format!(
+                "--learning-rate is {}, but must be above 0 and at most 1",
+                self.learning_rate
+            ));
         }
         if self.search && self.validation == 0.0 {
-            return usage("--search needs rows that are held out, but --validation is 0; leave one of them out");
+            return usage(
+                "--search needs rows that are held out, but --validation is 0; leave one of them out",
+            );
         }
         Ok(NetworkOptions {
             hidden: self.hidden.clone(),

@@ -70,6 +70,9 @@ impl Scale {
     }
 }
 
+/// Weights, their moments and how far they are, of all rows, and the scales of the steps.
+type AllRows<'a> = (&'a mut [f32], &'a mut [f32], &'a mut [f32], &'a mut [u32], &'a [Scale]);
+
 /// Weights, their moments and how far they are, of one row.
 type Row<'a> = ((&'a mut [f32], &'a mut [f32]), (&'a mut [f32], &'a mut u32));
 
@@ -102,7 +105,9 @@ impl Adam {
         self.know(steps);
         let (weights, first, second, done, scales) = self.rows(numbers);
         let width = weights.len() / done.len().max(1);
-        picked(rows, weights, first, second, done, width).into_par_iter().for_each(|row| go_idle(arch, row, scales, steps));
+        picked(rows, weights, first, second, done, width)
+            .into_par_iter()
+            .for_each(|row| go_idle(arch, row, scales, steps));
     }
 
     /// Brings all rows to where the others are.
@@ -131,7 +136,9 @@ impl Adam {
             .par_chunks_mut(PIECE)
             .zip(self.first[..from].par_chunks_mut(PIECE))
             .zip(self.second[..from].par_chunks_mut(PIECE).zip(slopes.par_chunks(PIECE)))
-            .for_each(|((weights, first), (second, slopes))| update(arch, scale, weights, first, second, slopes));
+            .for_each(|((weights, first), (second, slopes))| {
+                update(arch, scale, weights, first, second, slopes)
+            });
         let width = self.width;
         let (weights, first, second, done, _) = self.rows(numbers);
         picked(rows, weights, first, second, done, width)
@@ -151,12 +158,15 @@ impl Adam {
         }
     }
 
-    fn rows<'a>(
-        &'a mut self,
-        numbers: &'a mut [f32],
-    ) -> (&'a mut [f32], &'a mut [f32], &'a mut [f32], &'a mut [u32], &'a [Scale]) {
+    fn rows<'a>(&'a mut self, numbers: &'a mut [f32]) -> AllRows<'a> {
         let from = self.rows_from;
-        (&mut numbers[from..], &mut self.first[from..], &mut self.second[from..], &mut self.done, &self.scales)
+        (
+            &mut numbers[from..],
+            &mut self.first[from..],
+            &mut self.second[from..],
+            &mut self.done,
+            &self.scales,
+        )
     }
 }
 
@@ -189,7 +199,14 @@ fn picked<'a>(
         .collect()
 }
 
-fn update(arch: Arch, scale: Scale, weights: &mut [f32], first: &mut [f32], second: &mut [f32], slopes: &[f32]) {
+fn update(
+    arch: Arch,
+    scale: Scale,
+    weights: &mut [f32],
+    first: &mut [f32],
+    second: &mut [f32],
+    slopes: &[f32],
+) {
     vectorised(
         arch,
         #[inline(always)]
@@ -217,7 +234,8 @@ fn go_idle(arch: Arch, ((weights, first), (second, done)): Row<'_>, scales: &[Sc
         arch,
         #[inline(always)]
         || {
-            let groups = weights.chunks_mut(TOGETHER).zip(first.chunks_mut(TOGETHER)).zip(second.chunks_mut(TOGETHER));
+            let groups =
+                weights.chunks_mut(TOGETHER).zip(first.chunks_mut(TOGETHER)).zip(second.chunks_mut(TOGETHER));
             for ((weights, first), second) in groups {
                 let (mut w, mut m, mut v) = ([0.0f32; TOGETHER], [0.0f32; TOGETHER], [0.0f32; TOGETHER]);
                 let count = weights.len();

@@ -57,7 +57,11 @@ impl Batch {
                 self.seen.resize(features.div_ceil(64), 0);
                 self.slots.resize(features, 0);
                 for &row in rows {
-                    matrix.row(row).0.iter().for_each(|&feature| self.seen[feature as usize / 64] |= 1 << (feature % 64));
+                    matrix
+                        .row(row)
+                        .0
+                        .iter()
+                        .for_each(|&feature| self.seen[feature as usize / 64] |= 1 << (feature % 64));
                 }
             }
         }

@@ -64,6 +64,9 @@ mod tests {
         assert_eq!(whole, pieces);
         let mut other = vec![1.0f32; 100];
         dropout.rectify(&mut other, 0, 6, 0);
-        assert!(whole.iter().zip(&other).skip(21).any(|(a, b)| (*a == 0.0) != (*b == 0.0)), "each row its own");
+        assert!(
+            whole.iter().zip(&other).skip(21).any(|(a, b)| (*a == 0.0) != (*b == 0.0)),
+            "each row its own"
+        );
     }
 }

@@ -37,7 +37,13 @@ pub(super) struct How {
 
 impl<'d> Training<'d> {
     /// `rows` are this rank's. Collective.
-    pub fn new(world: &World, network: Network, data: Examples<'d>, rows: Vec<usize>, how: How) -> Training<'d> {
+    pub fn new(
+        world: &World,
+        network: Network,
+        data: Examples<'d>,
+        rows: Vec<usize>,
+        how: How,
+    ) -> Training<'d> {
         let first = &network.places[0];
         let rows_from = match data.input {
             Input::Sparse => first.weights.start,

@@ -20,7 +20,13 @@ pub struct HeldOut {
 const AT: [usize; 3] = [1, 3, 5];
 
 /// Asks about `rows`, which are this rank's; `total` are those of all. Collective.
-pub(super) fn held_out(world: &World, network: &Network, data: Examples<'_>, rows: &[usize], total: u64) -> HeldOut {
+pub(super) fn held_out(
+    world: &World,
+    network: &Network,
+    data: Examples<'_>,
+    rows: &[usize],
+    total: u64,
+) -> HeldOut {
     let figures = |rows: &[usize]| {
         let mut forward = Forward::new();
         let logits = forward.logits(network, rows.iter().map(|&row| data.features.row(row)));

@@ -31,7 +31,12 @@ impl Loss {
     /// Replaces the logits of a piece of a row by the slopes of the loss, times `scale`, and returns the loss.
     /// `positives` are places in the piece.
     #[inline(always)]
-    pub(super) fn slopes(self, logits: &mut [f32], positives: impl Iterator<Item = usize>, scale: f32) -> f64 {
+    pub(super) fn slopes(
+        self,
+        logits: &mut [f32],
+        positives: impl Iterator<Item = usize>,
+        scale: f32,
+    ) -> f64 {
         // The few positives are put in afterwards, so that the loop over all has no branch.
         let mut right = 0.0;
         let mut few: [(usize, f32); 64] = [(0, 0.0); 64];
@@ -56,6 +61,18 @@ impl Loss {
             logits[at] = slope * scale;
         }
         sum + right
+    }
+
+    /// The logit that is best for all rows alike, when a share of them have the label. For cross-entropy that of the share.
+    pub(super) fn best_constant(self, share: f64) -> f32 {
+        let (mut low, mut high) = (-30.0f32, 30.0f32);
+        for _ in 0..60 {
+            let middle = 0.5 * (low + high);
+            let slope =
+                share * f64::from(self.present(middle).1) + (1.0 - share) * f64::from(self.absent(middle).1);
+            if slope < 0.0 { low = middle } else { high = middle }
+        }
+        low
     }
 
     /// Loss and slope where the row has the label.
@@ -126,7 +143,7 @@ mod tests {
     use super::*;
 
     /// The definitions, in double precision.
-    pub fn defined(loss: Loss, z: f64, present: bool) -> f64 {
+    fn defined(loss: Loss, z: f64, present: bool) -> f64 {
         let p = 1.0 / (1.0 + (-z).exp());
         match (loss, present) {
             (Loss::Bce, true) => -p.ln(),
@@ -137,6 +154,22 @@ mod tests {
             (Loss::Asymmetric, false) => {
                 let shifted = (p - 0.05).max(0.0);
                 -shifted.powi(4) * (1.0 - shifted).ln()
+            }
+        }
+    }
+
+    #[test]
+    fn the_best_constant_is_better_than_its_neighbours() {
+        for share in [0.6, 0.1, 1e-3, 1e-5] {
+            let found = f64::from(Loss::Bce.best_constant(share));
+            assert!((found - (share / (1.0 - share)).ln()).abs() < 1e-3, "{share} {found}");
+            for loss in [Loss::Focal, Loss::Asymmetric] {
+                let found = f64::from(loss.best_constant(share));
+                let at = |z: f64| share * defined(loss, z, true) + (1.0 - share) * defined(loss, z, false);
+                assert!(
+                    at(found) <= at(found - 0.1) && at(found) <= at(found + 0.1),
+                    "{loss:?} {share} {found}"
+                );
             }
         }
     }
@@ -153,9 +186,13 @@ mod tests {
                     let found = loss.slopes(&mut row, positives.into_iter(), 1.0) / 37.0;
                     let z = f64::from(z as f32);
                     let wanted = defined(loss, z, present);
-                    assert!((found - wanted).abs() <= 1e-5 * (1.0 + wanted), "{loss:?} {z} {present}: {found} {wanted}");
+                    assert!(
+                        (found - wanted).abs() <= 1e-5 * (1.0 + wanted),
+                        "{loss:?} {z} {present}: {found} {wanted}"
+                    );
                     let step = 1e-6;
-                    let slope = (defined(loss, z + step, present) - defined(loss, z - step, present)) / (2.0 * step);
+                    let slope =
+                        (defined(loss, z + step, present) - defined(loss, z - step, present)) / (2.0 * step);
                     for one in row {
                         let apart = (f64::from(one) - slope).abs();
                         assert!(apart <= 2e-5 * (0.1 + slope.abs()), "{loss:?} {z} {present}: {one} {slope}");

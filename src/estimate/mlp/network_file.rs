@@ -26,7 +26,8 @@ impl Network {
         let mut take = |name: String| {
             let array = file.take(&name).ok_or_else(|| format!("it has no array '{name}'"))?;
             let shape = array.shape.clone();
-            let numbers = array.into_f32().ok_or_else(|| format!("its array '{name}' is not of 32-bit floats"))?;
+            let numbers =
+                array.into_f32().ok_or_else(|| format!("its array '{name}' is not of 32-bit floats"))?;
             if numbers.iter().all(|number| number.is_finite()) {
                 Ok((shape, numbers))
             } else {

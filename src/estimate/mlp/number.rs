@@ -94,7 +94,9 @@ mod tests {
             let clamped = wide.clamp(-87.0, 87.0);
             assert!(error(found.p, 1.0 / (1.0 + (-clamped).exp())) < 1e-6, "{z} {found:?}");
             assert!(error(found.q, 1.0 / (1.0 + clamped.exp())) < 1e-6, "{z} {found:?}");
-            assert!((f64::from(found.cost_p) - ((-wide.abs()).exp().ln_1p() + (-wide).max(0.0))).abs() < 1e-4);
+            assert!(
+                (f64::from(found.cost_p) - ((-wide.abs()).exp().ln_1p() + (-wide).max(0.0))).abs() < 1e-4
+            );
             assert!((f64::from(found.cost_q) - ((-wide.abs()).exp().ln_1p() + wide.max(0.0))).abs() < 1e-4);
             assert_eq!(found.p, sigmoid(z));
         }

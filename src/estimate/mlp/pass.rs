@@ -10,8 +10,8 @@ use super::loss::Loss;
 use super::network::Network;
 use super::product::{BLOCK, each_block, matrix, matrix_mut, multiply};
 use super::sparse::add_rows;
-use crate::measure::vectorised;
 use crate::estimate::Rows;
+use crate::measure::vectorised;
 
 /// Rows of a batch that a thread reads entry by entry at a time.
 const ROWS: usize = 8;
@@ -54,7 +54,14 @@ impl Pass {
 
     /// Puts the slopes of the mean loss into `gradient`, where `scale` is one over the rows of all ranks' batches, and
     /// returns the sum of the loss over this rank's.
-    pub fn run(&mut self, network: &Network, data: Examples<'_>, batch: &Batch, dropout: Dropout, scale: f32) -> f64 {
+    pub fn run(
+        &mut self,
+        network: &Network,
+        data: Examples<'_>,
+        batch: &Batch,
+        dropout: Dropout,
+        scale: f32,
+    ) -> f64 {
         let rows_read = match data.input {
             Input::Sparse => batch.features.len(),
             Input::Dense => network.shape.features,
@@ -106,7 +113,14 @@ impl Pass {
         }
     }
 
-    fn hidden_layer(&mut self, network: &Network, data: Examples<'_>, batch: &Batch, dropout: Dropout, layer: usize) {
+    fn hidden_layer(
+        &mut self,
+        network: &Network,
+        data: Examples<'_>,
+        batch: &Batch,
+        dropout: Dropout,
+        layer: usize,
+    ) {
         let place = &network.places[layer];
         let (before, after) = self.units.split_at_mut(layer);
         let units = &mut after[0];
@@ -130,7 +144,8 @@ impl Pass {
         let inputs = matrix(count, place.inputs, &self.units[layer - 1]);
         let weights = matrix(place.outputs, place.inputs, network.weights(layer));
         let (of_weights, of_biases) = split(&mut self.gradient, place);
-        let blocks: Vec<_> = of_weights.chunks_mut(BLOCK * place.inputs).zip(of_biases.chunks_mut(BLOCK)).collect();
+        let blocks: Vec<_> =
+            of_weights.chunks_mut(BLOCK * place.inputs).zip(of_biases.chunks_mut(BLOCK)).collect();
         let blocks: Vec<std::sync::Mutex<_>> = blocks.into_iter().map(std::sync::Mutex::new).collect();
         let losses = each_block(matrix_mut(count, place.outputs, &mut self.logits), |from, mut logits| {
             let labels = from..from + logits.ncols();
@@ -179,7 +194,8 @@ impl Pass {
         let slopes = matrix(count, place.outputs, &self.slopes[layer]);
         let inputs = matrix(count, place.inputs, &self.units[layer - 1]);
         let (of_weights, of_biases) = split(&mut self.gradient, place);
-        let blocks = of_weights.par_chunks_mut(BLOCK * place.inputs).zip(of_biases.par_chunks_mut(BLOCK)).enumerate();
+        let blocks =
+            of_weights.par_chunks_mut(BLOCK * place.inputs).zip(of_biases.par_chunks_mut(BLOCK)).enumerate();
         blocks.for_each(|(block, (of_weights, of_biases))| {
             let outputs = block * BLOCK..block * BLOCK + of_biases.len();
             let slopes = slopes.slice(s![.., outputs]);

@@ -13,11 +13,16 @@ pub(super) fn matrix(rows: usize, columns: usize, numbers: &[f32]) -> ArrayView2
 }
 
 pub(super) fn matrix_mut(rows: usize, columns: usize, numbers: &mut [f32]) -> ArrayViewMut2<'_, f32> {
-    ArrayViewMut2::from_shape((rows, columns), &mut numbers[..rows * columns]).expect("as many numbers as cells")
+    ArrayViewMut2::from_shape((rows, columns), &mut numbers[..rows * columns])
+        .expect("as many numbers as cells")
 }
 
 /// `out = left * right`, by one thread.
-pub(super) fn multiply(left: &ArrayView2<'_, f32>, right: &ArrayView2<'_, f32>, out: &mut ArrayViewMut2<'_, f32>) {
+pub(super) fn multiply(
+    left: &ArrayView2<'_, f32>,
+    right: &ArrayView2<'_, f32>,
+    out: &mut ArrayViewMut2<'_, f32>,
+) {
     general_mat_mul(1.0, left, right, 0.0, out);
 }
 

@@ -77,7 +77,10 @@ mod tests {
         let saved = progress.save([&numbers[0], &numbers[1], &numbers[2]], Vec::new());
         let (found, back) = Progress::restore(&saved.fresh).unwrap();
         assert_eq!(found, progress);
-        assert_eq!(back.map(|it| it.iter().map(|n| n.to_bits()).collect::<Vec<_>>()), numbers.map(|it| it.iter().map(|n| n.to_bits()).collect::<Vec<_>>()));
+        assert_eq!(
+            back.map(|it| it.iter().map(|n| n.to_bits()).collect::<Vec<_>>()),
+            numbers.map(|it| it.iter().map(|n| n.to_bits()).collect::<Vec<_>>())
+        );
         assert!(Progress::restore(&saved.fresh[..saved.fresh.len() - 3]).is_none());
         assert!(Progress::restore(&[1, 2]).is_none());
     }

@@ -15,8 +15,12 @@ pub(super) fn add_rows(arch: Arch, sum: &mut [f32], matrix: &[f32], (rows, value
             let (four_values, last_values) = values.as_chunks::<4>();
             // Four at a time: the sum is read and written once for all of them.
             for (&[a, b, c, d], &[x, y, z, w]) in four_rows.iter().zip(four_values) {
-                let (a, b, c, d) =
-                    (row(matrix, width, a), row(matrix, width, b), row(matrix, width, c), row(matrix, width, d));
+                let (a, b, c, d) = (
+                    row(matrix, width, a),
+                    row(matrix, width, b),
+                    row(matrix, width, c),
+                    row(matrix, width, d),
+                );
                 for (at, sum) in sum.iter_mut().enumerate() {
                     *sum += x * a[at] + y * b[at] + z * c[at] + w * d[at];
                 }

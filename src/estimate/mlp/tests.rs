@@ -49,7 +49,7 @@ impl Small {
 
 fn network(shape: &Shape) -> Network {
     let positives: Vec<u64> = (0..shape.labels as u64).map(|label| label % 20).collect();
-    let mut network = Network::random(shape.clone(), 11, &positives, 20);
+    let mut network = Network::random(shape.clone(), 11, &positives, 20, Loss::Bce);
     // Biases too, so that nothing is zero by accident.
     let mut draws = Sequence::new(4, Purpose::SynthRow, 6);
     network.numbers.iter_mut().for_each(|number| *number += 0.3 * (draws.next_unit() as f32 - 0.5));
@@ -57,7 +57,13 @@ fn network(shape: &Shape) -> Network {
 }
 
 /// The mean loss of rows, from the definitions, in double precision. Units left out are given.
-fn judge(shape: &Shape, numbers: &[f64], data: Examples<'_>, rows: &[usize], masks: &dyn Fn(usize, usize, usize) -> f64) -> f64 {
+fn judge(
+    shape: &Shape,
+    numbers: &[f64],
+    data: Examples<'_>,
+    rows: &[usize],
+    masks: &dyn Fn(usize, usize, usize) -> f64,
+) -> f64 {
     let places = shape.places();
     let mut total = 0.0;
     for &row in rows {
@@ -188,10 +194,12 @@ fn rows_that_are_left_behind_come_to_where_dense_steps_bring_them() {
         (start.iter().map(|&x| f64::from(x)).collect::<Vec<f64>>(), vec![0.0; count], vec![0.0; count]);
     for step in 1..=400 {
         // Row 0 is read once and then never again, the others now and then.
-        let read: Vec<u32> =
-            (0..rows as u32).filter(|&row| if row == 0 { step == 3 } else { draws.next_unit() < 0.1 }).collect();
+        let read: Vec<u32> = (0..rows as u32)
+            .filter(|&row| if row == 0 { step == 3 } else { draws.next_unit() < 0.1 })
+            .collect();
         adam.catch_up(&mut numbers, &read);
-        let mut gradient: Vec<f32> = (0..head + read.len() * width).map(|_| draws.next_unit() as f32 - 0.5).collect();
+        let mut gradient: Vec<f32> =
+            (0..head + read.len() * width).map(|_| draws.next_unit() as f32 - 0.5).collect();
         gradient[0] = 0.0;
         adam.step(&mut numbers, &gradient, &read);
         let mut whole = gradient[..head].to_vec();
@@ -227,7 +235,9 @@ fn trained(input: Input, threads: usize) -> (Vec<f32>, f64) {
         let how = How { batch: 16, dropout: 0.2, rate: 0.01, seed: 4 };
         let world = World::alone();
         let mut training = Training::new(&world, network(&shape), data, (0..80).collect(), how);
-        (0..3).for_each(|epoch| drop(training.epoch(&world, epoch)));
+        (0..3).for_each(|epoch| {
+            training.epoch(&world, epoch);
+        });
         let held_out = held_out(&world, &training.network, data, &[80, 81, 85, 89], 4);
         (training.network.numbers, held_out.loss)
     })

@@ -70,15 +70,17 @@ impl<'a> Room<'a> {
     fn train(&self, saved: Option<Saved>, saving: &mut Saving<'_>) -> Result<Option<ModelFile>> {
         let (held, trained) = self.divide();
         let held_rows: u64 = self.world.gather_to_all(held.len() as u64).iter().sum();
-        self.world.agree(if self.options.validation > 0.0 && (held_rows == 0 || held_rows == self.total_rows) {
-            usage(format!(
-                "--validation {} holds out {held_rows} of {} rows, but some must be on either side; \
+        self.world.agree(
+            if self.options.validation > 0.0 && (held_rows == 0 || held_rows == self.total_rows) {
+                usage(format!(
+                    "--validation {} holds out {held_rows} of {} rows, but some must be on either side; \
                  pass another share, or --validation 0 for exactly --epochs",
-                self.options.validation, self.total_rows
-            ))
-        } else {
-            Ok(())
-        })?;
+                    self.options.validation, self.total_rows
+                ))
+            } else {
+                Ok(())
+            },
+        )?;
         let mut resumed = self.share(saved)?;
         let mut progress = resumed.as_ref().map(|it| it.0.clone()).unwrap_or_default();
         if resumed.is_some() {
@@ -105,7 +107,8 @@ impl<'a> Room<'a> {
             Some(before) => take_over(&mut training, before),
             None => progress.epoch = 0,
         }
-        self.watch.line(&format!("training {} on all rows for {epochs} epochs", training.network.shape.text()));
+        self.watch
+            .line(&format!("training {} on all rows for {epochs} epochs", training.network.shape.text()));
         self.header();
         while progress.epoch < epochs {
             let start = Instant::now();
@@ -143,12 +146,14 @@ impl<'a> Room<'a> {
 
     /// A network before its first epoch.
     fn begin(&self, trial: &Trial, rows: Vec<usize>) -> Result<Training<'a>> {
-        let shape = Shape { features: self.features, hidden: trial.hidden.clone(), labels: self.positives.len() };
+        let shape =
+            Shape { features: self.features, hidden: trial.hidden.clone(), labels: self.positives.len() };
         // The numbers, two moments, a gradient, and two copies for checkpoints; units and logits of a batch.
         let numbers = shape.parameters() as u64 * 4 * (4 + if self.world.is_root() { 6 } else { 0 });
         let units = (2 * shape.hidden.iter().sum::<usize>() + shape.labels) as u64;
         check_room(self.world, numbers + units * self.options.batch as u64 * 4)?;
-        let network = Network::random(shape, self.options.seed, &self.positives, self.total_rows);
+        let network =
+            Network::random(shape, self.options.seed, &self.positives, self.total_rows, self.options.loss);
         let NetworkOptions { batch, dropout, seed, .. } = *self.options;
         let how = How { batch, dropout, rate: trial.rate, seed };
         Ok(Training::new(self.world, network, self.data, rows, how))
@@ -242,20 +247,22 @@ impl<'a> Room<'a> {
                 "held-out-loss": tried.held_out.loss, "held-out-precision": tried.held_out.precision,
             })
         };
-        let mut file = ModelFile::default();
-        file.estimator = "mlp".into();
-        file.features = shape.features as u64;
-        file.labels = shape.labels as u64;
-        file.seed = self.options.seed;
-        file.options = self.options.to_json();
-        file.record = json!({
-            "layers": shape.text(),
-            "parameters": shape.parameters(),
-            "epochs": epochs,
-            "loss": progress.losses.last(),
-            "ranks": self.world.size(),
-            "tried": progress.tried.iter().map(tried).collect::<Vec<_>>(),
-        });
+        let mut file = ModelFile {
+            estimator: "mlp".into(),
+            features: shape.features as u64,
+            labels: shape.labels as u64,
+            seed: self.options.seed,
+            options: self.options.to_json(),
+            record: json!({
+                "layers": shape.text(),
+                "parameters": shape.parameters(),
+                "epochs": epochs,
+                "loss": progress.losses.last(),
+                "ranks": self.world.size(),
+                "tried": progress.tried.iter().map(tried).collect::<Vec<_>>(),
+            }),
+            ..ModelFile::default()
+        };
         network.put_into(&mut file);
         file
     }

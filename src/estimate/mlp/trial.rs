@@ -36,7 +36,9 @@ pub(super) fn next_trial(options: &NetworkOptions, tried: &[Tried]) -> Option<Tr
         wanted.extend(others.map(|hidden| Trial { hidden: hidden.to_vec(), rate: options.rate }));
     }
     let layers = wanted.len();
-    if let Some(best) = best(&tried[..layers.min(tried.len())]).filter(|_| options.search && tried.len() >= layers) {
+    if let Some(best) =
+        best(&tried[..layers.min(tried.len())]).filter(|_| options.search && tried.len() >= layers)
+    {
         let hidden = &best.trial.hidden;
         wanted.extend(RATES.iter().map(|by| Trial { hidden: hidden.clone(), rate: options.rate * by }));
     }
@@ -85,7 +87,8 @@ mod tests {
     #[test]
     fn a_search_tries_layers_first_and_then_rates_with_the_best() {
         let tried = all(true, |trial| if trial.hidden == [512, 512] { 1.0 / trial.rate } else { 1e6 });
-        let texts: Vec<String> = tried.iter().map(|it| format!("{:?} {}", it.trial.hidden, it.trial.rate)).collect();
+        let texts: Vec<String> =
+            tried.iter().map(|it| format!("{:?} {}", it.trial.hidden, it.trial.rate)).collect();
         assert_eq!(
             texts,
             [
