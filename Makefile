@@ -22,7 +22,7 @@ export OMPI_MCA_rmaps_base_oversubscribe := 1
 export PRTE_MCA_rmaps_default_mapping_policy := :oversubscribe
 export OMPI_MCA_btl_vader_single_copy_mechanism := none
 
-step = @printf '\n==> %s\n' "$(1)"
+step = @printf '\n==> %s  %s\n' "$$(date +%T)" "$(1)"
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -55,14 +55,20 @@ lint: ## rustfmt and clippy, with and without MPI
 	$(call step,clippy without MPI)
 	$(CARGO) clippy --locked --all-targets --no-default-features -- -D warnings
 
+# What is built a second time only to see that it works need not be fast. Dependencies are the same in every profile.
+PLAIN := --config profile.dev.opt-level=0
+FAIR := --config profile.dev.opt-level=1
+
 # Without MPI first: both leave their binary in target/debug, and the Python tests take the one with MPI.
-test: deps deps-mpich deps-python python-env lint ## everything but the cluster: lints, unit tests, ranks on two MPIs, Python
+test: deps deps-mpich deps-python deps-cluster python-env lint ## everything: lints, unit tests, ranks on two MPIs, Python, a cluster
 	$(call step,tests without MPI)
-	$(CARGO) test --locked --no-default-features --lib --test bad_input --test doctor --test help --test store_round_trip
+	$(CARGO) test --locked --no-default-features $(PLAIN) --test program --test library -- \
+		bad_input:: help:: store_round_trip:: doctor::a_process_bound
 	$(call step,tests)
 	$(CARGO) test --locked
 	@$(MAKE) test-python
 	@$(MAKE) test-mpich
+	@$(MAKE) test-cluster
 	$(call step,all tests passed)
 
 test-python: python-env ## files and metrics against h5py, SciPy, AnnData, scikit-learn, xcolumns
@@ -75,7 +81,8 @@ test-python: python-env ## files and metrics against h5py, SciPy, AnnData, sciki
 test-mpich: ## the tests of several ranks, built with MPICH
 	$(call step,ranks under MPICH)
 	@if command -v mpicc.mpich >/dev/null && command -v mpirun.mpich >/dev/null; then \
-		MPICC=mpicc.mpich MACROK_TEST_MPIRUN=mpirun.mpich $(CARGO) test --locked --target-dir $(TARGET)-mpich --test ranks --test doctor; \
+		MPICC=mpicc.mpich MACROK_TEST_MPIRUN=mpirun.mpich $(CARGO) test --locked --target-dir $(TARGET)-mpich $(FAIR) \
+			--test program -- ranks:: doctor:: failures:: run::an; \
 	else echo "SKIPPED: tests under MPICH (no mpicc.mpich; run make deps-mpich)"; fi
 
 # As root, with Slurm and sshd; the limit is for a test that hangs in spite of its own.
@@ -83,7 +90,8 @@ test-cluster: deps-cluster python-env ## real Slurm daemons and several hosts, i
 	$(call step,cluster tests)
 	@if [ -e $(VENV)/made ]; then \
 		$(CARGO) build --locked && \
-		MACROK_BIN="$$(realpath $(TARGET)/debug/macrok)" sh tests/cluster/run.sh timeout --foreground -s INT -k 30 900 \
+		MACROK_BIN="$$(realpath $(TARGET)/debug/macrok)" MACROK_MPICH_BIN="$$(realpath $(TARGET)-mpich/debug/macrok 2>/dev/null)" \
+		sh tests/cluster/run.sh timeout --foreground -s INT -k 30 900 \
 			$(VENV)/bin/python -B -m pytest -v --tb=short -p no:cacheprovider --basetemp=/run/cluster/tests tests/cluster; \
 	else echo "SKIPPED: cluster tests (no Python environment, see above)"; fi
 

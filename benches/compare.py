@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 
 from harness import machine, targets
+from harness.checkpoints import Checkpoints
 from harness.document import replace_section
 from harness.growth import Growth
 from harness.side_by_side import SideBySide
@@ -57,7 +58,13 @@ def main() -> None:
         grown.append(compared.scaling_table())
         say("\n\n".join(grown))
         parts += grown
-    aims = ["### Aims", targets.report(compared, growth.cases)]
+    say("\nmeasuring checkpoints")
+    checkpoints = Checkpoints(program, compared.path, arguments.folder, size.runs)
+    checkpoints.measure()
+    kept = ["### Checkpoints", checkpoints.report()]
+    say("\n" + "\n\n".join(kept))
+    parts += kept
+    aims = ["### Aims", targets.report(compared, growth.cases, checkpoints)]
     say("\n" + "\n\n".join(aims))
     parts += aims
     replace_section(arguments.out, f"make bench BENCH_SIZE={arguments.size}", "\n\n".join(parts))

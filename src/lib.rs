@@ -11,6 +11,7 @@
 
 #![warn(clippy::unwrap_used)]
 
+pub mod calibration;
 pub mod checkpoint;
 pub mod classifier;
 pub mod cli;
@@ -30,6 +31,7 @@ pub mod random;
 pub mod report;
 pub mod shard;
 pub mod slurm;
+pub mod split;
 pub mod store;
 mod suggest;
 pub mod synth;

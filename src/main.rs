@@ -7,6 +7,7 @@ use macrok::job;
 use macrok::world::World;
 
 fn main() -> ExitCode {
+    job::abort_as_failure();
     let world = match World::start() {
         Ok(world) => world,
         Err(error) => {

@@ -11,6 +11,7 @@ pub enum Purpose {
     SynthLabel = 5,
     Solver = 6,
     LabelTree = 7,
+    Split = 8,
     NetworkWeight = 20,
     BatchOrder = 21,
     Dropout = 22,

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from . import document
+from .checkpoints import Checkpoints
 from .growth import Point
 from .side_by_side import SideBySide
 
@@ -17,7 +18,7 @@ def at_most(what: str, aim: float, found: float) -> Row:
     return what, f"at most {aim:g}", found, found <= aim
 
 
-def rows(compared: SideBySide, cases: list[Point]) -> Iterator[Row]:
+def rows(compared: SideBySide, cases: list[Point], checkpoints: Checkpoints) -> Iterator[Row]:
     threads, ranks = compared.ours[1], compared.ours[2]
     if not threads.runs:
         return
@@ -36,6 +37,8 @@ def rows(compared: SideBySide, cases: list[Point]) -> Iterator[Row]:
         yield at_least(f"load: of the rate of a plain read into {into}", 0.7, found)
     peak = max(threads.all("peak")) / threads.runs[0]["bytes"]
     yield at_most("peak memory over bytes a pass", 1.25, peak)
+    if not checkpoints.problem:
+        yield at_most("checkpoint: per cent of an iteration that waits for it", 2, checkpoints.waited())
     if len(cases) == 2 and all(case.runs for case in cases):
         few, many = cases
         found = many.nanoseconds("iteration") / few.nanoseconds("iteration")
@@ -43,10 +46,10 @@ def rows(compared: SideBySide, cases: list[Point]) -> Iterator[Row]:
         yield at_most(f"{many.value:,} labels: GiB of peak memory", 24, many.peak() / 2**30)
 
 
-def report(compared: SideBySide, cases: list[Point]) -> str:
+def report(compared: SideBySide, cases: list[Point], checkpoints: Checkpoints) -> str:
     """macrok with one rank x two threads, unless a line says otherwise."""
     lines = [
         [what, aim, f"{found:.2f}", "yes" if reached else "**no**"]
-        for what, aim, found, reached in rows(compared, cases)
+        for what, aim, found, reached in rows(compared, cases, checkpoints)
     ]
     return document.table(["aim (1 x 2)", "wanted", "found", "reached"], lines)

@@ -42,9 +42,11 @@ impl Counter {
         let marginals = &shard.marginals;
         for first in rows.clone().step_by(BATCH) {
             let batch = first..(first + BATCH).min(rows.end);
+            let entries = marginals.start(batch.start)..marginals.start(batch.end);
             if let Targets::Labels(truth) = &shard.targets {
-                truth.hits().read_ahead(marginals.start(batch.start)..marginals.start(batch.end));
+                truth.hits().read_ahead(entries.clone());
             }
+            marginals.read_ahead(entries);
             self.chosen.clear();
             self.selector.choose(rule, marginals, batch, &mut self.chosen);
             match &shard.targets {

@@ -6,6 +6,7 @@ mod counter;
 mod file;
 mod kernel;
 mod madow;
+mod merge;
 mod mixture;
 mod pass;
 mod prepared;

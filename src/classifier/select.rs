@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::kernel::{BOUNDED, Scores};
+use super::kernel::Scores;
+use super::merge::merge_singles;
 use super::prepared::{Prepared, Rival};
 use super::rule::Candidates;
 use super::stored::{Entry, Outcome, Stored};
@@ -115,26 +116,26 @@ impl Selector {
             for (stored, local) in self.stored.iter_mut().zip(some) {
                 let (row, start) = (marginals.row(local), marginals.start(local));
                 let outcome = stored.choose(rule, row);
-                let length = match outcome {
-                    Outcome::Entries(least) if rule.unstored_compete(least) => {
-                        let length = compete(rule, row, stored, outcome, &mut self.rivals);
-                        chosen.entries.extend(self.rivals.iter().map(|rival| ChosenEntry {
-                            column: rival.column,
-                            entry: start + rival.position as usize,
-                        }));
-                        length
+                let competed = match outcome {
+                    Outcome::Entries(least) => rule.unstored_compete(least),
+                    Outcome::Shared { .. } => false,
+                };
+                let entry =
+                    |column: u32, position: u32| ChosenEntry { column, entry: start + position as usize };
+                let length = if !competed {
+                    chosen.entries.extend(stored.entries().iter().map(|one| entry(one.column, one.position)));
+                    match outcome {
+                        Outcome::Entries(_) => 0,
+                        Outcome::Shared { unstored } => stored.free(rule, row).length(unstored),
                     }
-                    _ => {
-                        let entry = |&Entry { column, position }: &Entry| ChosenEntry {
-                            column,
-                            entry: start + position as usize,
-                        };
-                        chosen.entries.extend(stored.entries().iter().map(entry));
-                        match outcome {
-                            Outcome::Entries(_) => 0,
-                            Outcome::Shared { unstored } => stored.free(rule, row).length(unstored),
-                        }
-                    }
+                } else if let Some(merged) = merge_singles(rule, row, stored) {
+                    let kept = merged.kept().map(|number| stored.entries()[number]);
+                    chosen.entries.extend(kept.map(|one| entry(one.column, one.position)));
+                    merged.length
+                } else {
+                    let length = compete(rule, row, stored, outcome, &mut self.rivals);
+                    chosen.entries.extend(self.rivals.iter().map(|one| entry(one.column, one.position)));
+                    length
                 };
                 if length > 0 {
                     let free = stored.free(rule, row);
@@ -181,7 +182,7 @@ fn compete(
     if rivals.len() >= k && (rule.candidates == Candidates::Support || !rule.unstored_compete(least)) {
         return 0;
     }
-    if k <= BOUNDED && rule.candidates == Candidates::All {
+    if k <= rule.table.scores().bounded() && rule.candidates == Candidates::All {
         return merge(rule, row, stored, rivals);
     }
     let free = stored.free(rule, row);

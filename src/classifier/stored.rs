@@ -9,10 +9,10 @@
 
 use std::cmp::Ordering;
 
-use super::kernel::{BOUNDED, Few, PROBES, Scores, Space};
+use super::kernel::{BOUNDED_BOUNDS, Few, PROBES, Scores, Space};
 use super::prepared::Prepared;
 use super::rule::Candidates;
-use super::threshold::{APART, Threshold, from_step, nth_of_few, step};
+use super::threshold::{APART, FEW, Threshold, from_step, nth_of_few, step};
 use super::unstored::{Free, Places};
 use crate::shard::Row;
 
@@ -79,7 +79,7 @@ impl Stored {
             return;
         }
         let bound = kernel.score(&rule.table, row, k, &mut self.space);
-        self.stage = if k > BOUNDED {
+        self.stage = if k > rule.table.scores().bounded() {
             self.search(rule, row, step(bound))
         } else {
             // All that exact scores could bring to the k-th place. At least k reach the bound: where these are k,
@@ -108,7 +108,7 @@ impl Stored {
         }
         let single = rule.table.scores() == Scores::Single;
         // Some of the largest bounds are of small scores: the best k are sought among twice as many.
-        let wanted = if single { k } else { (2 * k + BOUNDED).min(row.len()) };
+        let wanted = if single { k } else { (2 * k + BOUNDED_BOUNDS).min(row.len()) };
         let low = if single { low } else { step(f32::MIN) };
         let least = from_step(self.threshold.search(kernel, &self.space, row.len(), wanted, low) - 1);
         kernel.find(&mut self.space, row.len(), least);
@@ -253,15 +253,25 @@ impl Stored {
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
+
+    /// The single score of an entry, where scoring gives those ([`Scores::Single`]) and the row has more than k.
+    pub fn single(&self, entry: &Entry) -> f32 {
+        self.space.score(entry.position)
+    }
 }
 
 /// The step of the k-th largest score.
 fn nth(scores: impl Iterator<Item = f32>, k: usize, steps: &mut Vec<i64>) -> i64 {
-    if k <= BOUNDED {
-        return nth_of_few(scores, k);
+    if k <= FEW {
+        return nth_of_few(scores.map(step), k);
     }
     steps.clear();
     steps.extend(scores.map(step));
+    // From the other end, if that is nearer.
+    let behind = steps.len() - k;
+    if behind < FEW {
+        return -nth_of_few(steps.iter().map(|&step| -step), behind + 1);
+    }
     *steps.select_nth_unstable_by(k - 1, |a, b| b.cmp(a)).1
 }
 

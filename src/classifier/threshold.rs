@@ -1,6 +1,6 @@
 //! The k-th largest single score of a row.
 
-use super::kernel::{BOUNDED, Kernel, PROBES, Space};
+use super::kernel::{Kernel, PROBES, Space};
 
 /// Single scores as integers, so that neighbouring numbers differ by 1. Both zeros are 0.
 pub(super) fn step(score: f32) -> i64 {
@@ -19,25 +19,28 @@ pub(super) fn from_step(step: i64) -> f32 {
 /// scores on both sides of the middle between two singles may be the same number in double precision.
 pub(super) const APART: i64 = 2;
 
-/// The step of the k-th largest of some scores, k at most [`BOUNDED`].
-pub(super) fn nth_of_few(scores: impl Iterator<Item = f32>, k: usize) -> i64 {
+/// The most that [`nth_of_few`] can look for.
+pub(super) const FEW: usize = 8;
+
+/// The k-th largest of some numbers, k at most [`FEW`].
+pub(super) fn nth_of_few(numbers: impl Iterator<Item = i64>, k: usize) -> i64 {
     match k {
-        1 => sink::<1>(scores),
-        2 => sink::<2>(scores),
-        3 => sink::<3>(scores),
-        4 => sink::<4>(scores),
-        5 => sink::<5>(scores),
-        6 => sink::<6>(scores),
-        7 => sink::<7>(scores),
-        _ => sink::<BOUNDED>(scores),
+        1 => sink::<1>(numbers),
+        2 => sink::<2>(numbers),
+        3 => sink::<3>(numbers),
+        4 => sink::<4>(numbers),
+        5 => sink::<5>(numbers),
+        6 => sink::<6>(numbers),
+        7 => sink::<7>(numbers),
+        _ => sink::<FEW>(numbers),
     }
 }
 
-fn sink<const K: usize>(scores: impl Iterator<Item = f32>) -> i64 {
+fn sink<const K: usize>(numbers: impl Iterator<Item = i64>) -> i64 {
     let mut best = [i64::MIN; K];
-    for score in scores {
+    for number in numbers {
         // Each sinks to its place without a branch: where that is cannot be predicted.
-        let mut sinking = step(score);
+        let mut sinking = number;
         for place in &mut best {
             (*place, sinking) = ((*place).max(sinking), (*place).min(sinking));
         }

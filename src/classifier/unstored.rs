@@ -146,6 +146,11 @@ impl Places {
         self.words[place / WORD] |= 1 << (place % WORD);
     }
 
+    #[inline]
+    pub fn contains(&self, place: usize) -> bool {
+        self.words[place / WORD] >> (place % WORD) & 1 == 1
+    }
+
     fn list(&self) -> &[u64] {
         &self.words[..self.words.len() - 1]
     }

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use serde_json::{Map, json};
 
 use super::common::{Context, Loads, PropensityModel, load_for, with_rules};
+use super::reliability;
 use crate::classifier::{Mixture, Pick, Sampling};
 use crate::error::{Result, usage};
-use crate::evaluate::{Evaluation, Mode, Propensities, Summary, score, summarise, tally};
+use crate::evaluate::{Evaluation, Mode, Propensities, Summary, calibration, score, summarise, tally};
 use crate::report::{Align, Phases, Progress, Table, count};
 use crate::shard::{Extra, LoadOptions, Predicted, Shard, load_labels, load_predictions, total_positives};
 use crate::store::{ClassifierFile, Location, Role};
@@ -24,7 +25,9 @@ Examples:
   macrok predict clf.h5 --marginals data.h5 --out pred.h5
   macrok evaluate --predictions pred.h5 --labels data.h5
 hamming is a loss: the share of wrong cells. ps-precision needs label counts of the training data;
-they are in a classifier file made with labels, or come from --train-labels.")]
+they are in a classifier file made with labels, or come from --train-labels. Below the metrics of a
+classifier it says whether the marginals mean what they say: their calibration error, and, for marginals
+of every size, how often the label was there.")]
 pub(super) struct Typed {
     /// The classifier file
     #[arg(required_unless_present = "predictions", conflicts_with = "predictions")]
@@ -139,6 +142,10 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
         Subject::Classifier(mixture) => (mixture.k, mixture.rules.len()),
         Subject::Predictions { k, .. } => (*k, 1),
     };
+    let calibrated = match &subject {
+        Subject::Classifier(_) => Some(calibration(world, &shard)),
+        Subject::Predictions { .. } => None,
+    };
     let (summary, repeats) = match subject {
         Subject::Predictions { picks, k } => {
             let tally = tally(world, &shard, &picks, k, &propensities);
@@ -173,11 +180,15 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     }
     console.line(table);
     console.line("");
+    if let Some(found) = &calibrated {
+        reliability::show(console, found);
+        console.line("");
+    }
     console.line(phases.table());
     console.json(world, || {
         let metrics: Map<String, serde_json::Value> =
             summary.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
-        json!({
+        let mut facts = json!({
             "k": k,
             "n": shard.total_rows,
             "m": shard.labels(),
@@ -185,7 +196,11 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
             "expected": typed.how.expected,
             "seed": typed.how.seed,
             "metrics": metrics,
-        })
+        });
+        if let Some(found) = &calibrated {
+            facts["calibration"] = json!(found);
+        }
+        facts
     })
 }
 

@@ -10,16 +10,20 @@ use crate::import::{Format, Input, Options, Sparse, import};
 use crate::report::{Phases, count};
 use crate::store::{Matrix, write_file, write_names};
 
-/// Turn text, ARFF or npz into an HDF5 data set
+/// Turn text, ARFF, npz or predictions into an HDF5 data set
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   printf '2 3 4\\n0,2 0:1 2:0.5\\n1 1:2\\n' > train.txt
   macrok import train.txt --out train.h5
+  printf '0:0.9 2:0.4\\n3:0.25 1:0.125\\n' > predictions.txt
+  macrok import labels=train.txt marginals=predictions.txt --out marginals.h5
 Other formats:
   macrok import emotions.arff emotions.xml --out emotions.h5
   macrok import labels=Y.npz marginals=P.npz --out data.h5
-Text may be gzipped. A first line of three numbers (instances, features, labels) means the Extreme
+Text may be gzipped. Text given as marginals has a line of label:score pairs for each instance, as
+napkinXC's predict prints it; the number of labels is that of labels imported along, or --label-count.
+For other text, a first line of three numbers (instances, features, labels) means the Extreme
 Classification format; without it the text is multi-label LIBSVM.")]
 pub(super) struct Typed {
     /// Input files, each as FILE or GROUP=FILE with GROUP one of features, labels, marginals
@@ -31,8 +35,8 @@ pub(super) struct Typed {
     /// The format, when it cannot be told from the files
     #[arg(long, value_enum, default_value = "auto")]
     format: TypedFormat,
-    /// ARFF without XML: this many attributes are labels, the last ones
-    #[arg(long, value_name = "N")]
+    /// Predictions: how many labels there are; ARFF without XML: this many attributes are labels, the last ones
+    #[arg(long, visible_alias = "labels", value_name = "N")]
     label_count: Option<usize>,
     /// ARFF without XML: the labels are the first attributes
     #[arg(long, requires = "label_count")]
@@ -53,6 +57,8 @@ enum TypedFormat {
     Libsvm,
     Arff,
     Npz,
+    /// Marginals as lines of label:score, such as napkinXC's
+    Predictions,
 }
 
 pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
@@ -72,6 +78,7 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
                 TypedFormat::Libsvm => Format::Libsvm,
                 TypedFormat::Arff => Format::Arff,
                 TypedFormat::Npz => Format::Npz,
+                TypedFormat::Predictions => Format::Predictions,
             },
             label_count: typed.label_count,
             labels_first: typed.labels_first,

@@ -5,11 +5,13 @@ use std::path::PathBuf;
 use serde_json::{Map, Value, json};
 
 use super::common::Context;
+use super::reliability;
 use super::train::describe_model;
 use crate::error::Result;
 use crate::evaluate::calibration;
 use crate::report::{Align, Table, count};
 use crate::shard::{LoadOptions, Shard, load_labels, load_shard, total_positives};
+use crate::split::{Told, told};
 use crate::store::{ClassifierFile, Hdf5File, Location, MatrixFile, ModelFile, Role, read_names};
 
 /// Show what is in a file: shapes, label distribution, tail, calibration, rules, what a model was trained with
@@ -77,6 +79,17 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
             }
             console.line(format_args!("{names}: {} ({})", count(list.len() as u64), some.join(", ")));
         }
+    }
+    if let Some(Told { source, method, seed, fractions, part }) = told(&file) {
+        let shares: Vec<String> = fractions.iter().map(f64::to_string).collect();
+        console.line(format_args!(
+            "rows: part {part} of {source}, {method} split by {}, seed {seed}; their numbers there are in the dataset rows",
+            shares.join(",")
+        ));
+        facts.insert(
+            "split".into(),
+            json!({"source": source, "method": method, "seed": seed, "fractions": fractions, "part": part}),
+        );
     }
     let at = |role: Role| Location { file: typed.file.clone(), group: role.group().into() };
     let has = |role: Role| present.contains(&role);
@@ -147,31 +160,9 @@ fn describe_labels(context: &Context<'_>, positives: &[u64], rows: u64, facts: &
 }
 
 fn describe_calibration(context: &Context<'_>, shard: &Shard, facts: &mut Map<String, Value>) {
-    let console = &context.console;
     let found = calibration(context.world, shard);
-    console.line("");
-    console.line(format_args!(
-        "marginals: sum to {:.2} an instance; {:.1}% of positives have a stored marginal; expected calibration \
-         error {:.5}",
-        found.mean_sum,
-        100.0 * found.recalled,
-        found.error
-    ));
-    let mut table = Table::new(&[
-        ("marginal", Align::Left),
-        ("entries", Align::Right),
-        ("mean", Align::Right),
-        ("observed", Align::Right),
-    ]);
-    for bin in found.bins.iter().filter(|bin| bin.entries > 0) {
-        table.row([
-            format!("{:.1} to {:.1}", bin.low, bin.high),
-            count(bin.entries),
-            format!("{:.4}", bin.mean),
-            format!("{:.4}", bin.observed),
-        ]);
-    }
-    console.line(table);
+    context.console.line("");
+    reliability::show(&context.console, &found);
     facts.insert("calibration".into(), json!(found));
 }
 

@@ -10,8 +10,10 @@ mod import;
 mod inspect;
 mod marginals;
 mod predict;
+mod reliability;
 mod run;
 mod slurm;
+mod split;
 mod synth;
 mod train;
 
@@ -81,6 +83,7 @@ enum Command {
     Synth(synth::Typed),
     Import(import::Typed),
     Inspect(inspect::Typed),
+    Split(split::Typed),
     Train(Box<train::Typed>),
     Marginals(marginals::Typed),
     Fit(Box<fit::Typed>),
@@ -140,6 +143,7 @@ pub fn run(world: &World, Ready(typed): Ready) -> Result<()> {
         Command::Synth(command) => synth::run(&context, &command),
         Command::Import(command) => import::run(&context, &command),
         Command::Inspect(command) => inspect::run(&context, &command),
+        Command::Split(command) => split::run(&context, &command),
         Command::Train(command) => train::run(&context, &command),
         Command::Marginals(command) => marginals::run(&context, &command),
         Command::Fit(command) => fit::run(&context, &command),

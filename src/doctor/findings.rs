@@ -23,9 +23,10 @@ impl Finding {
 
 /// Everything that is wrong with a job, each kind once.
 pub fn findings(job: &Job) -> Vec<Finding> {
-    let checks: [fn(&Job) -> Option<Finding>; 21] = [
+    let checks: [fn(&Job) -> Option<Finding>; 22] = [
         surroundings::without_mpi,
         surroundings::other_number_of_ranks,
+        surroundings::rushed_start,
         surroundings::debug_build,
         placement::threads_not_as_asked,
         placement::one_core,

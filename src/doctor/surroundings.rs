@@ -46,6 +46,19 @@ pub(super) fn other_number_of_ranks(job: &Job) -> Option<Finding> {
     ))
 }
 
+/// Open MPI crashes when it is sent something before it is ready (docs/hpc.md).
+pub(super) fn rushed_start(job: &Job) -> Option<Finding> {
+    let several = job.hosts().len() > 1;
+    (several && job.ranks[0].launcher.rushed).then(|| {
+        Finding::new(
+            "rushed-start",
+            "srun --mpi=pmix does not make ranks wait for those of other hosts when they start: now and then one crashes \
+             with a segmentation fault before macrok says anything",
+            "export SLURM_PMIX_FENCE=ring before srun, as the scripts in slurm/ do",
+        )
+    })
+}
+
 pub(super) fn debug_build(_: &Job) -> Option<Finding> {
     cfg!(debug_assertions).then(|| {
         Finding::new(

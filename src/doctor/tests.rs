@@ -83,6 +83,17 @@ fn crowd(ranks: usize, list: &str, threads: usize) -> Job {
 }
 
 #[test]
+fn a_start_in_which_ranks_do_not_wait_for_each_other() {
+    let finding = after(|_, rank| rank.launcher.rushed = true);
+    assert_eq!(finding.name, "rushed-start");
+    assert!(finding.remedy.contains("SLURM_PMIX_FENCE=ring"), "{finding:?}");
+    // On one host they do.
+    let mut alone = job(vec![rank("n1", "0-3"), rank("n1", "4-7")], &[0, 0]);
+    alone.ranks.iter_mut().for_each(|rank| rank.launcher.rushed = true);
+    assert_eq!(found(&alone), []);
+}
+
+#[test]
 fn nothing_is_wrong_with_a_healthy_job() {
     assert_eq!(found(&healthy()), []);
     let debug = findings(&healthy()).iter().any(|finding| finding.name == "debug-build");

@@ -15,4 +15,9 @@ pub enum EstimateError {
     FeaturesDiffer { file: PathBuf, model: u64, data: String, found: u64 },
     #[error("{data}: no row has a label; there is nothing to learn")]
     NoLabels { data: String },
+    #[error(
+        "--calibrate: of the {pairs} marginals of the {rows} rows that were held out, {positives} are of true labels, \
+         from which nothing can be learnt; hold out more with --calibrate-share, or leave --calibrate out"
+    )]
+    NothingToCalibrate { rows: u64, pairs: u64, positives: u64 },
 }

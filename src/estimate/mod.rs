@@ -4,7 +4,9 @@
 //! [`mlp`] the networks), which gives a [`ModelFile`](crate::store::ModelFile). A [`Model`] is such a file made ready: it answers which labels
 //! of a row have the largest marginals, whatever the estimator is. [`Saving`] keeps how far a training has come.
 
+mod calibrate;
 mod error;
+mod hold_out;
 mod kept;
 mod marginals;
 pub mod mlp;
@@ -14,7 +16,9 @@ mod rows;
 mod saving;
 mod watch;
 
+pub use calibrate::{Calibrate, Calibrated, calibrate};
 pub use error::EstimateError;
+pub use hold_out::{HeldOut, hold_out};
 pub use kept::Kept;
 pub use marginals::marginals_of;
 pub use model::{Ask, Estimator, Model};

@@ -7,6 +7,7 @@ use super::kept::Kept;
 use super::mlp::Network;
 use super::plt::{Forest, ReadyForest};
 use super::rows::Rows;
+use crate::calibration::Map;
 use crate::error::Result;
 use crate::store::ModelFile;
 
@@ -32,6 +33,8 @@ pub struct Model {
     pub features: u64,
     pub labels: u64,
     estimator: Estimator,
+    /// What the estimator's marginals mean, where that was fitted.
+    calibration: Option<Map>,
 }
 
 impl Model {
@@ -43,6 +46,7 @@ impl Model {
     pub fn from_file(mut file: ModelFile, path: &Path) -> Result<Model> {
         let (features, labels) = (file.features, file.labels);
         let bad = |detail: String| EstimateError::BadModel { file: path.into(), detail };
+        let calibration = Map::take(&mut file).map_err(bad)?;
         let estimator = match file.estimator.as_str() {
             "plt" | "linear" => {
                 Estimator::Forest(Box::new(Forest::from_file(&mut file).map_err(bad)?.ready()))
@@ -55,17 +59,21 @@ impl Model {
                 );
             }
         };
-        Ok(Model { features, labels, estimator })
+        Ok(Model { features, labels, estimator, calibration })
     }
 
     /// The largest marginals of each row, by one thread. The rows have the model's features.
     ///
     /// A row's marginals depend on the row and the model only, not on the other rows.
     pub fn largest(&self, rows: Rows<'_>, ask: Ask) -> Kept {
-        // A calibration map, which changes every marginal, belongs behind this.
-        match &self.estimator {
+        let mut kept = match &self.estimator {
             Estimator::Forest(forest) => forest.largest(rows, ask),
             Estimator::Network(network) => network.largest(rows, ask),
+        };
+        // It rises, so that the largest are the same as without it.
+        if let Some(map) = &self.calibration {
+            kept.marginals.iter_mut().for_each(|marginal| *marginal = map.apply(*marginal));
         }
+        kept
     }
 }

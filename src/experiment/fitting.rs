@@ -21,6 +21,19 @@ pub(super) fn load(world: &World, console: &Console, files: &LoadOptions, extra:
     })
 }
 
+/// What fits load, and what they need beside it.
+pub(super) fn for_fits(files: &LoadOptions, targets: &[Target]) -> (LoadOptions, Extra) {
+    let labels = files.labels.clone().filter(|_| targets.contains(&Target::Labels));
+    // Two copies of the tensor: one is being written into a checkpoint while the next waits.
+    (LoadOptions { labels, ..files.clone() }, Extra::fitting(targets == [Target::Labels]))
+}
+
+/// What evaluating classifiers of so many rules needs beside the rows.
+pub(super) fn for_evaluation(most_rules: u64) -> Extra {
+    // A rule is there as the file has it, as a rule, and as a table.
+    Extra { bytes_a_count: 16, bytes_a_label: 28 * most_rules, ..Extra::default() }
+}
+
 /// Rows that are loaded once, and counted by labels or by expected labels as each fit wants.
 pub(super) struct Fitting {
     shard: Shard,
@@ -37,10 +50,7 @@ impl Fitting {
         targets: &[Target],
     ) -> Result<Fitting> {
         let labelled = targets.contains(&Target::Labels);
-        let labels = files.labels.clone().filter(|_| labelled);
-        let files = LoadOptions { labels, ..files.clone() };
-        // Two copies of the tensor: one is being written into a checkpoint while the next waits.
-        let extra = Extra::fitting(targets == [Target::Labels]);
+        let (files, extra) = for_fits(files, targets);
         let shard = load(world, console, &files, extra)?;
         let expected = Targets::Expected(FixedPoint::for_terms(shard.total_rows));
         Ok(match labelled {

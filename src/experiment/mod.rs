@@ -7,6 +7,7 @@
 mod classifier;
 mod comparison;
 mod content;
+mod divide;
 mod error;
 mod fitting;
 mod folder;
@@ -14,6 +15,7 @@ mod gains;
 mod identity;
 mod known_files;
 mod lock;
+mod need;
 mod perform;
 mod plan;
 mod record;
@@ -35,6 +37,8 @@ pub use state::{Reason, State};
 pub use step::{Part, Step, Work};
 pub use subject::{Subject, Way};
 
+use std::path::PathBuf;
+
 use crate::classifier::{Candidates, Constants, Strategy};
 use crate::evaluate::Evaluation;
 use crate::job::Control;
@@ -42,6 +46,7 @@ use crate::measure::Metric;
 use crate::optimize::Search;
 use crate::report::Console;
 use crate::shard::LoadOptions;
+use crate::split::Split;
 use crate::store::Location;
 use crate::synth::Sample;
 use crate::world::World;
@@ -85,6 +90,17 @@ pub enum Data {
     Files(LoadOptions),
     /// Made by the experiment itself.
     Made(Sample),
+    /// Rows to fit on and rows to test on are the two parts of a file.
+    Divided(Divided),
+}
+
+/// A file, and how it is divided into rows to fit on and rows to test on.
+#[derive(Clone, Debug)]
+pub struct Divided {
+    pub file: PathBuf,
+    pub split: Split,
+    /// Accept marginals outside [0, 1] and move them to the nearer end.
+    pub clamp: bool,
 }
 
 /// One way to choose labels.

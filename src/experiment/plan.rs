@@ -6,13 +6,14 @@ use super::known_files::KnownFiles;
 use super::state::{State, state};
 use super::step::{Part, Step, Work};
 use super::subject::{Subject, Way};
-use super::{Baselines, Choice, Data, Experiment, Reason, Target};
+use super::{Baselines, Choice, Data, Divided, Experiment, Reason, Target};
 use crate::checkpoint::Fingerprint;
 use crate::classifier::{Constants, Strategy};
 use crate::error::Result;
 use crate::evaluate::{Evaluation, Mode};
 use crate::optimize::{Epsilon, Origin, Search};
 use crate::shard::LoadOptions;
+use crate::split::Split;
 use crate::store::{Location, Role};
 use crate::synth::{Sample, Shape};
 use crate::world::World;
@@ -99,10 +100,11 @@ impl Data {
     pub fn files(&self, folder: &Folder, part: Part) -> LoadOptions {
         match self {
             Data::Files(files) => files.clone(),
-            Data::Made(_) => {
+            Data::Made(_) | Data::Divided(_) => {
                 let location = |role: Role| Location { file: folder.made(part), group: role.group().into() };
                 let labels = Some(location(Role::Labels));
-                LoadOptions { marginals: location(Role::Marginals), labels, clamp: false }
+                let clamp = matches!(self, Data::Divided(divided) if divided.clamp);
+                LoadOptions { marginals: location(Role::Marginals), labels, clamp }
             }
         }
     }
@@ -124,14 +126,13 @@ struct Input {
 impl Planner<'_> {
     fn steps(&mut self) -> Result<Vec<Step>> {
         let experiment = self.experiment;
-        let mut steps: Vec<Step> = [(Part::Fit, &experiment.fit), (Part::Test, &experiment.test)]
-            .into_iter()
-            .filter_map(|(part, data)| match data {
-                Data::Made(sample) => Some(Step::new(Work::Make(part), made(sample))),
-                Data::Files(_) => None,
-            })
-            .collect();
-        let (fit, test) = (self.input(&experiment.fit)?, self.input(&experiment.test)?);
+        let mut steps = Vec::new();
+        for (part, data) in [(Part::Fit, &experiment.fit), (Part::Test, &experiment.test)] {
+            let facts = self.making(data, part)?;
+            steps.extend(facts.map(|facts| Step::new(Work::Make(part), facts)));
+        }
+        let fit = self.input(&experiment.fit, Part::Fit)?;
+        let test = self.input(&experiment.test, Part::Test)?;
         let train = match &experiment.train {
             Some(location) => Some(self.file(location)?),
             None => None,
@@ -156,7 +157,22 @@ impl Planner<'_> {
         Ok(steps)
     }
 
-    fn input(&mut self, data: &Data) -> Result<Input> {
+    /// What making a sample depends on; nothing when it is there.
+    fn making(&mut self, data: &Data, part: Part) -> Result<Option<Fingerprint>> {
+        Ok(match data {
+            Data::Files(_) => None,
+            Data::Made(sample) => Some(made(sample)),
+            Data::Divided(Divided { file, split, clamp: _ }) => {
+                let Split { fractions, seed, method } = split;
+                let facts = Fingerprint::of_program().with("file", self.known.shared(self.world, file)?);
+                let facts = facts.with("part", part.name()).with("fractions", fractions).with("seed", seed);
+                Some(facts.with("split", method.name()))
+            }
+        })
+    }
+
+    fn input(&mut self, data: &Data, part: Part) -> Result<Input> {
+        let made = self.making(data, part)?;
         match data {
             Data::Files(LoadOptions { marginals, labels, clamp }) => {
                 let marginals = self.file(marginals)?;
@@ -166,13 +182,11 @@ impl Planner<'_> {
                 };
                 Ok(Input { marginals, labels, clamp: *clamp })
             }
-            Data::Made(sample) => {
-                let group = |role: Role| format!("{}:{}", identity(&made(sample)), role.group());
-                Ok(Input {
-                    marginals: group(Role::Marginals),
-                    labels: Some(group(Role::Labels)),
-                    clamp: false,
-                })
+            Data::Made(_) | Data::Divided(_) => {
+                let made = identity(&made.unwrap_or_default());
+                let group = |role: Role| format!("{made}:{}", role.group());
+                let clamp = matches!(data, Data::Divided(divided) if divided.clamp);
+                Ok(Input { marginals: group(Role::Marginals), labels: Some(group(Role::Labels)), clamp })
             }
         }
     }

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::classifier::share;
-use super::fitting::{Fitting, load};
+use super::divide::divide;
+use super::fitting::{Fitting, for_evaluation, load};
 use super::plan::Again;
 use super::step::{Part, Step, Work};
 use super::subject::{Subject, Way};
@@ -15,11 +16,11 @@ use crate::evaluate::{Propensities, Summary};
 use crate::measure::{Metric, monotone};
 use crate::optimize::{Data, Existing, Finished, Fit, Initial, Keep, Origin, Task, fit};
 use crate::report::count;
-use crate::shard::{Extra, Shard, load_labels, total_positives};
+use crate::shard::{Shard, load_labels, total_positives};
 use crate::store::{ClassifierFile, Overwrite};
 
 /// What was found, and the same for people; both on rank 0 only.
-type Outcome = Result<(Value, String)>;
+pub(super) type Outcome = Result<(Value, String)>;
 
 /// Does one step after the other, and keeps what several of them need.
 pub(super) struct Worker<'a> {
@@ -60,7 +61,11 @@ impl<'a> Worker<'a> {
             Part::Fit => &self.experiment.fit,
             Part::Test => &self.experiment.test,
         };
-        let Sample::Made(sample) = data else { unreachable!("only made data has a step that makes it") };
+        let sample = match data {
+            Sample::Made(sample) => sample,
+            Sample::Divided(divided) => return divide(self.site, divided, part),
+            Sample::Files(_) => unreachable!("only made data has a step that makes it"),
+        };
         let made = sample.make(self.site.world, |_| ());
         sample.write(self.site.world, &made, &self.site.folder.made(part), Overwrite::Replace)?;
         let (n, m) = (sample.shape.instances, sample.shape.labels);
@@ -147,9 +152,7 @@ impl<'a> Worker<'a> {
         if self.test.is_none() {
             let mut most_rules = vec![most_rules];
             world.broadcast(&mut most_rules);
-            // A rule is there as the file has it, as a rule, and as a table.
-            let bytes_a_label = 28 * most_rules[0];
-            let extra = Extra { bytes_a_count: 16, bytes_a_label, ..Extra::default() };
+            let extra = for_evaluation(most_rules[0]);
             self.test = Some(load(world, console, &experiment.test.files(folder, Part::Test), extra)?);
         }
         let shard = self.test.as_ref().expect("just loaded");

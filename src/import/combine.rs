@@ -16,6 +16,8 @@ pub(super) struct Part {
     pub label_names: Option<Vec<String>>,
     /// The number of labels is only the largest that occurs; there may be more.
     pub labels_inferred: bool,
+    /// The same of the columns of the marginals.
+    pub marginals_inferred: bool,
     pub notes: Vec<String>,
 }
 
@@ -28,6 +30,7 @@ impl Part {
             marginals: None,
             label_names: None,
             labels_inferred: false,
+            marginals_inferred: false,
             notes: Vec::new(),
         }
     }
@@ -54,11 +57,11 @@ impl Part {
     }
 }
 
-/// All parts as one. Labels whose number was inferred grow to that of the marginals.
+/// All parts as one. Labels whose number was inferred grow to that of the marginals, and the other way round.
 pub(super) fn combine(parts: Vec<Part>) -> Result<Imported, ImportError> {
     let mut whole = Imported::default();
     let mut taken: Vec<(Group, PathBuf, usize)> = Vec::new();
-    let mut labels_inferred = false;
+    let (mut labels_inferred, mut marginals_inferred) = (false, false);
     for part in parts {
         let groups = [
             (Group::Features, part.features, &mut whole.features),
@@ -73,9 +76,10 @@ pub(super) fn combine(parts: Vec<Part>) -> Result<Imported, ImportError> {
         }
         whole.label_names = whole.label_names.or(part.label_names);
         labels_inferred |= part.labels_inferred;
+        marginals_inferred |= part.marginals_inferred;
         whole.notes.extend(part.notes);
     }
-    fit_columns(&mut whole, &taken, labels_inferred)?;
+    fit_columns(&mut whole, &taken, labels_inferred, marginals_inferred)?;
     Ok(whole)
 }
 
@@ -103,8 +107,9 @@ fn fit_columns(
     whole: &mut Imported,
     taken: &[(Group, PathBuf, usize)],
     labels_inferred: bool,
+    marginals_inferred: bool,
 ) -> Result<(), InputProblem> {
-    let (Some(labels), Some(marginals)) = (&mut whole.labels, &whole.marginals) else {
+    let (Some(labels), Some(marginals)) = (&mut whole.labels, &mut whole.marginals) else {
         return Ok(());
     };
     if labels.columns == marginals.columns {
@@ -114,14 +119,18 @@ fn fit_columns(
         let entry = taken.iter().find(|entry| entry.0 == group);
         entry.map_or_else(PathBuf::new, |entry| entry.1.clone())
     };
-    if labels_inferred && labels.columns < marginals.columns {
-        labels.columns = marginals.columns;
-        whole.notes.push(format!(
-            "{}: the number of labels is that of {}: {}",
-            path_of(Group::Labels).display(),
-            path_of(Group::Marginals).display(),
-            marginals.columns
-        ));
+    let (fewer, more) = if labels.columns < marginals.columns {
+        (Group::Labels, Group::Marginals)
+    } else {
+        (Group::Marginals, Group::Labels)
+    };
+    let inferred = if fewer == Group::Labels { labels_inferred } else { marginals_inferred };
+    if inferred {
+        let all = labels.columns.max(marginals.columns);
+        (labels.columns, marginals.columns) = (all, all);
+        let (fewer, more) = (path_of(fewer), path_of(more));
+        let note = format!("{}: the number of labels is that of {}: {all}", fewer.display(), more.display());
+        whole.notes.push(note);
         return Ok(());
     }
     Err(InputProblem::ColumnsDiffer {

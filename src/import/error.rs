@@ -73,8 +73,16 @@ pub enum InputProblem {
          say so: features={0}, labels={0} or marginals={0}", path.display()
     )]
     GroupUnknown { path: PathBuf },
-    #[error("{}: {kind} holds no marginals; give them as marginals=FILE.npz", path.display())]
+    #[error(
+        "{}: {kind} holds no marginals; give them as marginals=FILE, an .npz or .npy array or lines of label:score",
+        path.display()
+    )]
     NoMarginals { path: PathBuf, kind: &'static str },
+    #[error(
+        "{0}: prediction text holds marginals, not {group}; leave --format out, which is for all inputs, and write \
+         marginals=FILE for the one that has predictions", path.display()
+    )]
+    OnlyMarginals { path: PathBuf, group: Group },
     #[error(
         "{} and {} both hold {group}; write features=FILE or labels=FILE to take one group of a file",
         first.display(), second.display()

@@ -98,6 +98,8 @@ pub enum Format {
     Arff,
     /// NumPy arrays, sparse as SciPy saves them or dense.
     Npz,
+    /// Marginals as text, `label:score label:score` a line.
+    Predictions,
 }
 
 /// What a format leaves open.
@@ -105,7 +107,7 @@ pub enum Format {
 pub struct Options {
     /// Of all inputs whose name ends neither in `.npz`, `.npy` nor `.xml`: those speak for themselves.
     pub format: Format,
-    /// ARFF without an XML label list: how many attributes are labels.
+    /// ARFF without an XML label list: how many attributes are labels. Predictions: how many labels there are.
     pub label_count: Option<usize>,
     /// With `label_count`: the first attributes are the labels, not the last.
     pub labels_first: bool,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::input::Format;
+use super::input::{Format, Group};
 use super::source::Source;
 
 const ZIP: &[u8] = b"PK\x03\x04";
@@ -15,25 +15,35 @@ pub(super) enum Kind {
     Arff,
     Npz,
     Npy,
+    Predictions,
 }
 
 impl Kind {
     /// By the name, else by what was asked, else by what the bytes look like.
-    pub fn of(source: &Source, format: Format) -> Kind {
+    ///
+    /// Text that is to hold marginals, and is no other format, is predictions.
+    pub fn of(source: &Source, format: Format, group: Option<Group>) -> Kind {
         let array = if source.bytes.starts_with(NUMPY) { Kind::Npy } else { Kind::Npz };
         match (extension(&source.path).as_str(), format) {
             ("npz" | "npy", _) | (_, Format::Npz) => array,
             (_, Format::ExtremeClassification) => Kind::ExtremeClassification,
             (_, Format::Libsvm) => Kind::Libsvm,
+            (_, Format::Predictions) => Kind::Predictions,
             ("arff", Format::Auto) | (_, Format::Arff) => Kind::Arff,
             (_, Format::Auto) if source.bytes.starts_with(NUMPY) || source.bytes.starts_with(ZIP) => array,
             (_, Format::Auto) if has_header(&source.bytes) => Kind::ExtremeClassification,
+            (_, Format::Auto) if group == Some(Group::Marginals) => Kind::Predictions,
             (_, Format::Auto) => Kind::Libsvm,
         }
     }
 
-    pub fn is_array(self) -> bool {
-        matches!(self, Kind::Npz | Kind::Npy)
+    /// Whether it can hold a group.
+    pub fn holds(self, group: Group) -> bool {
+        match self {
+            Kind::Npz | Kind::Npy => true,
+            Kind::Predictions => group == Group::Marginals,
+            Kind::ExtremeClassification | Kind::Libsvm | Kind::Arff => group != Group::Marginals,
+        }
     }
 
     pub fn name(self) -> &'static str {
@@ -43,6 +53,7 @@ impl Kind {
             Kind::Arff => "an ARFF file",
             Kind::Npz => "an .npz archive",
             Kind::Npy => "an .npy array",
+            Kind::Predictions => "prediction text",
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Reads multi-label data from the formats others publish it in.
 //!
 //! Known are the Extreme Classification text format, multi-label LIBSVM, Mulan's ARFF with its
-//! XML label list, and NumPy's `.npz` and `.npy` as SciPy writes them. Text may be gzipped.
+//! XML label list, NumPy's `.npz` and `.npy` as SciPy writes them, and predictions as text. Text may be gzipped.
 //!
 //! Reading is strict: what is not a number is an error that says where, never a zero.
 //! [`import`] is the only way in; everything it hands back has passed the checks of [`Sparse`].
@@ -19,6 +19,7 @@ mod lines;
 mod matrix;
 mod matrix_problem;
 mod number;
+mod predictions;
 mod source;
 mod text_problem;
 
@@ -72,9 +73,14 @@ pub fn import(inputs: &[Input], options: &Options) -> Result<Imported, ImportErr
     let mut parts = Vec::with_capacity(data.len());
     for input in data {
         let source = Source::read(&input.path)?;
-        let kind = Kind::of(&source, options.format);
-        if input.group == Some(Group::Marginals) && !kind.is_array() {
-            return Err(InputProblem::NoMarginals { path: input.path.clone(), kind: kind.name() }.into());
+        let kind = Kind::of(&source, options.format, input.group);
+        if let Some(group) = input.group.filter(|&group| !kind.holds(group)) {
+            let path = input.path.clone();
+            return Err(match group {
+                Group::Marginals => InputProblem::NoMarginals { path, kind: kind.name() },
+                _ => InputProblem::OnlyMarginals { path, group },
+            }
+            .into());
         }
         let part = match kind {
             Kind::ExtremeClassification => extreme::read(&source)?,
@@ -83,6 +89,7 @@ pub fn import(inputs: &[Input], options: &Options) -> Result<Imported, ImportErr
                 list_used = true;
                 arff::read(&source, list.as_ref(), options)?
             }
+            Kind::Predictions => predictions::read(&source, options.label_count, options.clamp)?,
             Kind::Npz => arrays::read_npz(source, input.group, options.clamp)?,
             Kind::Npy => arrays::read_npy(source, input.group, options.clamp)?,
         };

@@ -37,6 +37,17 @@ pub enum TextProblem {
     #[error("value '{value}' in '{found}' is not finite; a value is a finite 32-bit number")]
     NotFinite { value: String, found: String },
 
+    // Predictions
+    #[error("'{found}' is not a label with its score; write label:score")]
+    ScorePair { found: String },
+    #[error("label {label} is out of range; {by} allows {}", range(*labels))]
+    ScoredLabel { label: u32, labels: usize, by: &'static str },
+    #[error(
+        "label {label} has the score {score}, but a probability lies in [0, 1]; turn scores into probabilities \
+         first, or pass --clamp to move them to the nearer end"
+    )]
+    NotProbability { label: u32, score: String },
+
     // ARFF
     #[error("'{found}' is neither @relation, @attribute nor @data; correct the header")]
     Declaration { found: String },

@@ -11,6 +11,7 @@ use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
 use super::Reason;
+use crate::error::Status;
 use crate::store::remove_unfinished;
 use crate::world::World;
 
@@ -25,12 +26,16 @@ static FIRST: AtomicI32 = AtomicI32::new(0);
 /// Signals so close together are one: a terminal and a launcher, or two parts of a scheduler, send the same wish.
 const TOGETHER: Duration = Duration::from_millis(200);
 
+/// From now on a process that aborts, because no memory is left or something is badly broken, ends with the status of any
+/// other failure: other ranks and scripts shall see no difference. Why has been said then. To be called before MPI
+/// starts: where nobody listens, Open MPI adds a page of addresses.
+pub fn abort_as_failure() {
+    let always = std::sync::Arc::new(AtomicBool::new(true));
+    let _ = signal_hook::flag::register_conditional_shutdown(SIGABRT, Status::Failure.code(), always);
+}
+
 /// From now on signals are heard, by a thread of their own. Without it (in tests, say) they do what they always do.
 pub fn listen(world: &World) {
-    // The memory ran out, or something is badly broken. It was said why; other ranks and scripts shall see a failure
-    // like any other.
-    let always = std::sync::Arc::new(AtomicBool::new(true));
-    let _ = signal_hook::flag::register_conditional_shutdown(SIGABRT, 1, always);
     let ignored = ignored();
     let heard = ENDING.into_iter().filter(|signal| ignored & 1 << (signal - 1) == 0);
     let Ok(mut signals) = Signals::new(heard) else {

@@ -17,6 +17,9 @@ pub struct Launcher {
     pub slurm_tasks: Option<usize>,
     /// How many processors of this node that job has been given.
     pub slurm_processors: Option<usize>,
+    /// Started by `srun --mpi=pmix` as Slurm does it unless told otherwise: ranks do not wait for those of other nodes
+    /// before they send each other the first message.
+    pub rushed: bool,
 }
 
 /// A variable that only this launcher sets, its name, and where it says how many ranks there are. Those that set
@@ -38,7 +41,9 @@ impl Launcher {
         let found = LAUNCHERS.iter().find(|(sign, ..)| variable(sign).is_some());
         let slurm_job = variable("SLURM_JOB_ID").filter(|id| !id.is_empty());
         let of_job = |name: &str| slurm_job.as_ref().and_then(|_| number(name));
+        let pmix = found.is_some_and(|(_, name, _)| *name == "srun") && variable("PMIX_RANK").is_some();
         Launcher {
+            rushed: pmix && variable("SLURM_PMIX_FENCE").is_none_or(|way| way != "ring"),
             name: found.map(|(_, name, _)| (*name).to_owned()),
             ranks: found.and_then(|(_, _, size)| number(size)),
             slurm_tasks: of_job("SLURM_NTASKS"),

@@ -286,6 +286,9 @@ fn launchers_are_known_by_their_variables() {
     assert_eq!((open_mpi.ranks, open_mpi.slurm_tasks), (Some(4), Some(8)));
     let srun = find(&[JOB, ("SLURM_STEP_ID", "0"), ("SLURM_STEP_NUM_TASKS", "2"), ("PMIX_RANK", "1")]);
     assert_eq!((srun.to_string().as_str(), srun.ranks), ("started by srun in Slurm job 17", Some(2)));
+    assert!(srun.rushed && !open_mpi.rushed);
+    let ring = ("SLURM_PMIX_FENCE", "ring");
+    assert!(!find(&[JOB, ("SLURM_STEP_ID", "0"), ("PMIX_RANK", "1"), ring]).rushed);
     // Left over in a shell, outside any job.
     assert_eq!(find(&[("SLURM_NTASKS", "8")]).slurm_tasks, None);
 }

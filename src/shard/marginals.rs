@@ -1,5 +1,7 @@
 //! Stored marginals the way a pass reads them: as few bytes an entry as can be.
 
+use std::ops::Range;
+
 use super::blocks::Blocks;
 use super::columns::Columns;
 use super::grouping::Grouping;
@@ -133,6 +135,11 @@ impl Marginals {
     #[inline]
     pub fn start(&self, local: usize) -> usize {
         self.starts[local] as usize
+    }
+
+    /// Brings near what a pass looks at of some entries only, for all of these at once.
+    pub fn read_ahead(&self, entries: Range<usize>) {
+        self.columns.read_ahead(entries);
     }
 
     /// The largest number of entries of a row.

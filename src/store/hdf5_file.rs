@@ -65,6 +65,20 @@ impl Hdf5File {
         self.file.link_exists(name)
     }
 
+    /// A dataset at the top, if it is there.
+    pub fn dataset(&self, name: &str) -> Option<hdf5::Dataset> {
+        self.file.dataset(name).ok()
+    }
+
+    /// A text attribute of a group or dataset, if it is there.
+    pub fn text_attribute(&self, of: &str, name: &str) -> Option<String> {
+        if let Ok(group) = self.file.group(of) {
+            return super::matrix::text_attribute(&group, name);
+        }
+        let dataset = self.file.dataset(of).ok()?;
+        super::matrix::text_attribute(&dataset, name)
+    }
+
     pub(super) fn place(&self, name: &str) -> String {
         format!("{}:{name}", self.path.display())
     }

@@ -24,7 +24,7 @@ pub use locks::reads_without_locks;
 pub use matrix::MatrixFile;
 pub use model_file::{Array, ArrayNumbers, ModelFile};
 pub use names::{read_names, write_names};
-pub use output::{Matrix, write_file};
+pub use output::{Matrix, Written, publish, write_beside, write_file};
 pub use partial::remove_unfinished;
 pub use replace::{Overwrite, followed, sync_folder, write_text};
 pub use rows::Csr;

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hdf5::file::FileBuilder;
 use hdf5::plist::dataset_create::AllocTime;
@@ -132,17 +132,34 @@ pub fn write_file(
     matrices: &[Matrix<'_>],
     small: impl FnOnce(&hdf5::File) -> hdf5::Result<()>,
 ) -> error::Result<()> {
+    publish(world, vec![write_beside(world, path, overwrite, matrices, small)?])
+}
+
+/// A file that is written whole, but not yet in its place. Dropped, it is gone.
+pub struct Written {
+    partial: Partial,
+    path: PathBuf,
+}
+
+/// As [`write_file`], up to where the file would appear: [`publish`] makes several appear together. Collective.
+pub fn write_beside(
+    world: &World,
+    path: &Path,
+    overwrite: Overwrite,
+    matrices: &[Matrix<'_>],
+    small: impl FnOnce(&hdf5::File) -> hdf5::Result<()>,
+) -> error::Result<Written> {
     let pieces: Vec<Piece<'_>> = matrices.iter().flat_map(|matrix| matrix.pieces(world)).collect();
-    let path = &followed(path);
+    let path = followed(path);
     // One name for all: whichever rank is ended first removes it.
-    let mine = world.is_root().then(|| Partial::beside(path));
+    let mine = world.is_root().then(|| Partial::beside(&path));
     let name = mine.as_ref().map(|partial| partial.path().as_os_str().as_encoded_bytes().to_vec());
     let mut name = name.unwrap_or_default();
     world.broadcast(&mut name);
     let partial = mine.unwrap_or_else(|| Partial::known(OsString::from_vec(name).into()));
     let mut places = Vec::new();
     world.on_root(|| {
-        overwrite.check(path)?;
+        overwrite.check(&path)?;
         places = lay_out(partial.path(), matrices, &pieces, small).map_err(|error| StoreError::Hdf5 {
             place: path.display().to_string(),
             action: "writing".into(),
@@ -153,8 +170,29 @@ pub fn write_file(
     world.broadcast(&mut places);
     fault::at(world, "write")?;
     world.agree(write_pieces(partial.path(), &pieces, &places).map_err(Into::into))?;
-    let published = if world.is_root() { partial.publish(path) } else { partial.leave() };
-    world.agree(published.map_err(Into::into))
+    Ok(Written { partial, path })
+}
+
+/// Makes files appear under their names, one right after the other. When one cannot, those before it that are new
+/// are taken back. Collective.
+pub fn publish(world: &World, files: Vec<Written>) -> error::Result<()> {
+    let mut new = Vec::new();
+    let mut outcome = Ok(());
+    for Written { partial, path } in files {
+        if !world.is_root() {
+            outcome = outcome.and(partial.leave());
+        } else if outcome.is_ok() {
+            let is_new = path.symlink_metadata().is_err();
+            outcome = partial.publish(&path);
+            if is_new {
+                new.push(path);
+            }
+        }
+    }
+    if outcome.is_err() {
+        new.iter().for_each(|path| drop(std::fs::remove_file(path)));
+    }
+    world.agree(outcome.map_err(Into::into))
 }
 
 /// Creates the file and says where in it each piece's dataset begins.

@@ -12,6 +12,7 @@ SCRIPTS = HERE.parent.parent / "slurm"
 sys.path.append(str(HERE.parent / "python"))
 
 from files import content  # noqa: E402
+from nodes import links  # noqa: E402
 from process import run  # noqa: E402
 from slurm import Slurm  # noqa: E402
 from hosts import Hosts  # noqa: E402
@@ -19,6 +20,7 @@ from hosts import Hosts  # noqa: E402
 LAB = Path("/run/cluster")
 # Before anything was made.
 MOUNTED = Path("/proc/self/mountinfo").read_text(encoding="utf-8")
+LINKED = links()
 
 # Ranks share too few cores here, and there is no network but ours. See the Makefile for the first three.
 os.environ.update(
@@ -43,6 +45,8 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_report_teststatus(report):
+    if report.skipped:
+        return "skipped", "s", f"SKIPPED: {report.longrepr[2]}"
     if report.when == "call" and report.outcome in ("passed", "failed"):
         return report.outcome, report.outcome[0], f"{report.outcome} in {report.duration:.1f} s"
     return None
@@ -56,6 +60,15 @@ def pytest_terminal_summary(terminalreporter):
 @pytest.fixture(scope="session")
 def binary():
     return Path(os.environ["MACROK_BIN"]).resolve(strict=True)
+
+
+@pytest.fixture(scope="session")
+def mpich_binary():
+    """The program built with MPICH, which `make test-mpich` leaves."""
+    path = os.environ.get("MACROK_MPICH_BIN")
+    if not path:
+        pytest.skip("no program built with MPICH; make test-mpich builds one")
+    return Path(path).resolve(strict=True)
 
 
 @pytest.fixture(scope="session")
@@ -106,6 +119,44 @@ def alone(binary, tmp_path_factory):
         return known[arguments]
 
     return compute
+
+
+JOB = """
+k = [1, 3]
+metrics = ["macro-precision", "macro-f1"]
+strategies = ["top-k", "frank-wolfe"]
+targets = ["labels", "expected"]
+
+[data.fit]
+marginals = "{folder}/train.h5"
+labels = "{folder}/train.h5"
+
+[data.test]
+marginals = "{folder}/test.h5"
+labels = "{folder}/test.h5"
+
+[fit]
+max-iters = 6
+min-gain = 0.0
+init = "random"
+
+[evaluate]
+repeats = 2
+"""
+
+
+@pytest.fixture(scope="session")
+def experiment(binary, data, tmp_path_factory):
+    """A job file, and the results that one process has of it."""
+    folder = tmp_path_factory.mktemp("experiment")
+    job = folder / "job.toml"
+    job.write_text(JOB.replace("{folder}", str(data.train.parent)), encoding="utf-8")
+    run(binary, "run", job, "--out", folder / "out")
+    return SimpleNamespace(job=job, results=results(folder / "out"))
+
+
+def results(folder):
+    return {end: (folder / f"results.{end}").read_text(encoding="utf-8") for end in ["json", "csv", "md"]}
 
 
 @pytest.fixture

@@ -4,6 +4,11 @@ import subprocess
 import time
 
 
+# Limits are what an idle machine needs, several times over; a busy one gets as many times that. A limit that is reached
+# is a failure, so a large one costs nothing.
+PATIENCE = 4
+
+
 class TookTooLong(AssertionError):
     pass
 
@@ -16,7 +21,7 @@ def shown(done):
 
 def limited(command, seconds):
     """The command under a limit that ends its children too."""
-    return ["timeout", "-k", "5", str(seconds), *map(str, command)]
+    return ["timeout", "-k", "5", str(PATIENCE * seconds), *map(str, command)]
 
 
 def run(*command, seconds=30, status=0, **options):
@@ -27,24 +32,24 @@ def run(*command, seconds=30, status=0, **options):
         capture_output=True,
         text=True,
         check=False,
-        timeout=seconds + 10,
+        timeout=PATIENCE * seconds + 10,
         **options,
     )
     if done.returncode in (124, 137) and status != done.returncode:
-        raise TookTooLong(f"not done in {seconds} s: {shown(done)}")
+        raise TookTooLong(f"not done in {PATIENCE * seconds} s: {shown(done)}")
     assert status is None or done.returncode == status, f"status {status} was expected: {shown(done)}"
     return done
 
 
 def until(condition, what, seconds=30, pause=0.05):
     """Waits for `condition` to give something true, and gives it back."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + PATIENCE * seconds
     while True:
         found = condition()
         if found:
             return found
         if time.monotonic() > end:
-            raise TookTooLong(f"not in {seconds} s: {what() if callable(what) else what}")
+            raise TookTooLong(f"not in {PATIENCE * seconds} s: {what() if callable(what) else what}")
         time.sleep(pause)
 
 

@@ -3,7 +3,7 @@
 import time
 
 from files import content
-from process import run, until
+from process import PATIENCE, run, until
 
 # Open MPI asks after its daemons on other hosts only when told to; without, mpirun waits for ever.
 KEEPALIVE = {
@@ -16,7 +16,7 @@ KEEPALIVE = {
 def test_mpirun_over_ssh(hosts, binary, alone, fits, tmp_path):
     log = tmp_path / "log"
     fit = hosts.mpirun(binary, "fit", *fits.long, "--out", tmp_path / "clf.h5", log=log, seconds=60)
-    assert fit.wait(70) == 0, log.read_text()
+    assert fit.wait(PATIENCE * 60 + 10) == 0, log.read_text()
     assert "4 ranks" in log.read_text() and "on 2 nodes" in log.read_text()
     assert content(tmp_path / "clf.h5") == alone("fit", *fits.long)
 
@@ -28,10 +28,10 @@ def test_a_cable_that_is_pulled_for_good(hosts, binary, alone, fits, tmp_path):
     until(lambda: "\n        3  " in log.read_text(), lambda: log.read_text())
     hosts.nodes["w2"].unplug()
     start = time.monotonic()
-    status = fit.wait(60)
+    status = fit.wait(PATIENCE * 50 + 10)
     took = time.monotonic() - start
     assert status not in (0, 124, 137), f"status {status} after {took:.0f} s\n{log.read_text()}"
-    assert took < 20 and "ORTE has lost communication" in log.read_text(), f"after {took:.0f} s\n{log.read_text()}"
+    assert took < PATIENCE * 20 and "ORTE has lost communication" in log.read_text(), f"after {took:.0f} s\n{log.read_text()}"
     # On the host that is cut off nobody can be told; its ranks find out themselves.
     left = ["pgrep", "-x", "macrok"]
     until(lambda: run(*left, status=None).returncode == 1, "all ranks to end", 20)

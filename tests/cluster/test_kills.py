@@ -4,13 +4,12 @@ import os
 import random
 import signal
 import subprocess
+import time
 
 from files import content
-from process import limited, run
+from process import PATIENCE, limited, run
 
 KILLS = 30
-# Start to end of a fit that nobody disturbs, in seconds; kills come at any moment of it.
-LONGEST = 1.8
 
 
 def kill_one(choice):
@@ -28,22 +27,34 @@ def test_thirty_kills_of_a_random_rank_at_a_random_moment(binary, alone, fits, t
     choice = random.Random(4)
     env = {**os.environ, "MACROK_TEST_FAULT": "sleep=20@pass:0"}
     kills = finished = resumed = 0
+    # Start to end of a fit that nobody disturbs, in seconds: the first one here. Kills come at any moment of it.
+    undisturbed = None
     while kills < KILLS:
         out = tmp_path / f"clf-{finished}.h5"
         command = [binary, "fit", *fits.long, "--out", out, "--resume", "--threads", "1"]
         launch = limited(["mpirun", "-n", choice.choice([2, 3, 4]), *command], 30)
+        before, start, saved = kills, time.monotonic(), out.with_name(f"{out.name}.checkpoint").exists()
         with open(tmp_path / f"log-{finished}-{kills}", "w", encoding="utf-8") as log:
             fit = subprocess.Popen(launch, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=env)
         try:
-            status = fit.wait(choice.uniform(0, LONGEST))
+            status = fit.wait(choice.uniform(0, undisturbed) if undisturbed else None)
         except subprocess.TimeoutExpired:
             kills += kill_one(choice)
-            status = fit.wait(40)
+            status = fit.wait(PATIENCE * 40)
+        undisturbed = undisturbed or time.monotonic() - start
         said = (tmp_path / log.name).read_text()
-        assert status in (0, 137), f"status {status}\n{said}"
+        assert_ended(status, killed=kills > before, said=said)
         resumed += "going on" in said
         if status == 0:
             assert content(out) == expected, f"fit {finished} after {kills} kills"
+            assert not saved or "going on" in said, f"a checkpoint was there, but the fit began again\n{said}"
             finished += 1
-    # Most kills must have been survived by going on, or this shows little.
-    assert resumed > KILLS / 2 and finished >= 3, f"{resumed} resumed, {finished} finished"
+    # Many kills must have come when there was something to go on from, or this shows little. How many depends on how long
+    # ranks take to start, and that on what else the machine does.
+    assert resumed >= KILLS / 5 and finished >= 3, f"{resumed} resumed, {finished} finished"
+
+
+def assert_ended(status, killed, said):
+    """Nobody was killed, and the fit is done; or mpirun has the status of the rank that was."""
+    allowed = (0, 128 + signal.SIGKILL) if killed else (0,)
+    assert status in allowed, f"status {status}\n{said}"

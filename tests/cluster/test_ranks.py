@@ -27,6 +27,23 @@ def test_a_rank_with_bad_data_ends_the_job_with_one_message(submit, data, tmp_pa
     assert not (tmp_path / "clf.h5").exists()
 
 
+@pytest.mark.parametrize(
+    ("fault", "says"),
+    [
+        ("memory@load:3", "memory allocation of"),
+        ("memory@pass#3:3", "memory allocation of"),
+        ("panic@pass#3:3", "internal error on rank 3"),
+    ],
+)
+def test_a_rank_that_fails_ends_the_job_with_its_message(submit, fits, tmp_path, fault, says):
+    env = {"MACROK_TEST_FAULT": fault}
+    job = submit(SCRIPTS / "fit.sbatch", *fits.short, "--out", "clf.h5", env=env).wait("FAILED")
+    # srun gives the highest status of all ranks. Those that it had to kill because of the one that failed have 137.
+    assert job.exit_status() in (1, 137) and job.restarts() == 0, job.log()
+    assert job.log().count(says) == 1, job.log()
+    assert not (tmp_path / "clf.h5").exists()
+
+
 @pytest.mark.skipif(not BINDS, reason="Slurm can bind ranks only where it has all CPUs, here two")
 def test_each_rank_is_bound_to_its_own_cores(submit, binary, fits, tmp_path):
     wrapper = tmp_path / "macrok"

@@ -3,7 +3,7 @@ process."""
 
 import json
 
-from conftest import SCRIPTS
+from conftest import SCRIPTS, results
 from files import content
 from process import run
 
@@ -32,6 +32,21 @@ def test_predict(submit, alone, binary, data, fits, tmp_path):
     arguments = [tmp_path / "clf.h5", "--marginals", data.test, "--seed", "5"]
     submit(SCRIPTS / "predict.sbatch", *arguments, "--out", "pred.h5").wait("COMPLETED")
     assert content(tmp_path / "pred.h5") == alone("predict", *arguments)
+
+
+def test_run(submit, experiment, tmp_path):
+    job = submit(SCRIPTS / "run.sbatch", experiment.job, "--out", "out").wait("COMPLETED", 60)
+    assert "frank-wolfe  expected macro-f1" in job.log()
+    assert results(tmp_path / "out") == experiment.results
+
+
+def test_ranks_of_mpich(submit, mpich_binary, alone, experiment, fits, tmp_path):
+    mpich = {"MACROK": str(mpich_binary), "MACROK_MPI": "pmi2"}
+    job = submit(SCRIPTS / "fit.sbatch", *fits.short, "--out", "clf.h5", env=mpich).wait("COMPLETED")
+    assert "4 ranks x 1 thread" in job.log()
+    assert content(tmp_path / "clf.h5") == alone("fit", *fits.short)
+    submit(SCRIPTS / "run.sbatch", experiment.job, "--out", "out", env=mpich).wait("COMPLETED", 60)
+    assert results(tmp_path / "out") == experiment.results
 
 
 def test_a_script_that_macrok_writes_runs_as_it_is(slurm, alone, binary, fits, tmp_path):

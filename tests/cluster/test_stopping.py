@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from conftest import SCRIPTS
+from conftest import SCRIPTS, results
 from files import content
 from process import until
 
@@ -16,10 +16,10 @@ ITERATION = re.compile(r"^ +(\d+)  +0\.\d+  +[+-]", re.MULTILINE)
 def slow_fit(submit, fits, restarted_at_once):
     """A fit that takes its time until it is restarted, and has come some way."""
 
-    def start(*options, out="clf.h5", env=None):
+    def start(*options, out="clf.h5", env=None, begun=3):
         env = {**restarted_at_once, **(env or {})}
         job = submit(SCRIPTS / "fit.sbatch", *fits.long, "--out", out, options=options, env=env)
-        job.wait_for_log(r"\n +3  ")
+        job.wait_for_log(rf"\n +{begun}  ")
         return job
 
     return start
@@ -58,9 +58,11 @@ def test_preemption_by_a_higher_partition(slurm, slow_fit, alone, fits, tmp_path
     assert_went_on(job, content(tmp_path / "clf.h5"), alone("fit", *fits.long))
 
 
-def test_the_signal_before_the_time_limit(slow_fit, alone, fits, tmp_path):
-    # Slurm counts in minutes and looks at its clock every half of one; the fit alone would take longer than that.
-    job = slow_fit("--time=1", "--signal=USR1@50", env={"MACROK_TEST_FAULT": "sleep=1500@pass:0"})
+def test_the_signal_before_the_time_limit(slurm, slow_fit, alone, fits, tmp_path):
+    # Slurm counts in minutes, looks at its clock every half of one, and may send the signal a minute early. So the job
+    # gets its short time when it runs, and the fit alone would take longer than that.
+    job = slow_fit("--time=30", "--signal=USR1@50", env={"MACROK_TEST_FAULT": "sleep=1500@pass:0"}, begun=1)
+    slurm.run("scontrol", "update", f"JobId={job.number}", "TimeLimit=1")
     job.wait_for_log(r"restart 1 of at most 20", 50)
     assert "SIGUSR1" in job.log()
     job.wait("COMPLETED", 40)
@@ -88,6 +90,16 @@ def test_scancel_leaves_a_checkpoint_and_nothing_else(slurm, slow_fit, submit, a
     again = submit(SCRIPTS / "fit.sbatch", *fits.long, "--out", "clf.h5").wait("COMPLETED")
     assert int(ITERATION.findall(again.log())[0]) > 3, again.log()
     assert content(tmp_path / "clf.h5") == alone("fit", *fits.long)
+
+
+def test_an_experiment_goes_on_where_it_was(slurm, submit, experiment, restarted_at_once, tmp_path):
+    job = submit(SCRIPTS / "run.sbatch", experiment.job, "--out", "out", env=restarted_at_once)
+    # In the middle of a fit, when others are done.
+    until(lambda: len(list((tmp_path / "out").glob("**/*.h5"))) >= 2, job.log, 40)
+    slurm.run("scancel", "--signal=USR1", job.number)
+    job.wait("COMPLETED", 60)
+    assert job.restarts() == 1 and "restart 1 of at most 20" in job.log()
+    assert results(tmp_path / "out") == experiment.results
 
 
 def test_tasks_of_an_array_requeue_themselves_alone(slurm, submit, data, restarted_at_once, tmp_path):

@@ -133,7 +133,7 @@ pub fn limited(seconds: u64) -> Command {
             command.env_remove(name);
         }
     }
-    command.env_remove("OMP_NUM_THREADS").stdin(Stdio::null());
+    command.env_remove("OMP_NUM_THREADS").env_remove("RUST_BACKTRACE").stdin(Stdio::null());
     command
 }
 

@@ -51,6 +51,9 @@ def test_every_line_of_every_table_is_there(bench, tmp_path):
     for grown in ["500", "1,000", "2,000", "30", "60", "300", "1", "5"]:
         assert lines_of(text, grown), f"growth: {grown}"
     assert len(lines_of(text, "iteration: times as fast as xcolumns serial")) == 1, "aims"
+    assert len(lines_of(text, "checkpoint: per cent of an iteration that waits for it")) == 1, "aims"
+    written = lines_of(text, "every iteration")[0].split("|")[4]
+    assert 0 < int(written) <= 21 and lines_of(text, "none"), "checkpoints"
     for fact in ["processor", "rustc", "Python", "commit", "command"]:
         assert f"- {fact}: " in text
     left = {path.name for path in (tmp_path / "data").glob("*.h5")}

@@ -1,5 +1,6 @@
 """`macrok import` of what SciPy and NumPy save."""
 
+import gzip
 import zipfile
 
 import anndata.io
@@ -89,3 +90,58 @@ def test_other_sparse_formats_are_refused_with_the_remedy(macrok):
     sp.save_npz(macrok.folder / "P.npz", sp.bsr_matrix(np.eye(4)))
     done = macrok.run("import", "marginals=P.npz", "--out", "out.h5", status=2)
     assert "tocsr()" in done.stderr
+
+
+def _as_napkinxc_prints(matrix):
+    """Largest first, `label:score` with six digits and a blank behind each, as its `predict` does."""
+    lines = []
+    for row in range(matrix.shape[0]):
+        entries = matrix.indices[matrix.indptr[row] : matrix.indptr[row + 1]], matrix.data[matrix.indptr[row] : matrix.indptr[row + 1]]
+        pairs = sorted(zip(*entries), key=lambda pair: (-pair[1], pair[0]))
+        lines.append("".join(f"{label}:{score:.6g} " for label, score in pairs))
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("gzipped", [False, True])
+def test_predictions_as_text_arrive_with_the_labels_beside_them(macrok, data, gzipped):
+    text = _as_napkinxc_prints(data.marginals).encode()
+    (macrok.folder / "predictions.txt").write_bytes(gzip.compress(text) if gzipped else text)
+    sp.save_npz(macrok.folder / "Y.npz", data.labels)
+    macrok.run("import", "labels=Y.npz", "marginals=predictions.txt", "--out", "out.h5")
+    found = read(macrok.folder / "out.h5", "marginals")
+    assert found.shape == data.labels.shape
+    np.testing.assert_allclose(found.toarray(), data.marginals.toarray(), rtol=1e-5)
+    macrok.run("fit", "--marginals", "out.h5", "--labels", "out.h5", "-k", "3", "--out", "clf.h5")
+
+
+def test_scores_that_are_no_probabilities_are_refused_with_their_line(macrok):
+    (macrok.folder / "p.txt").write_text("0:0.5\n\n1:0.25 2:-3.5\n")
+    done = macrok.run("import", "marginals=p.txt", "--out", "out.h5", status=2)
+    assert "p.txt:3: label 2 has the score -3.5" in done.stderr and "--clamp" in done.stderr
+
+
+def test_a_python_model_goes_in_and_its_calibration_is_numpys(macrok):
+    """Probabilities of scikit-learn, through npz, with labels; the calibration error against ten lines of NumPy."""
+    from sklearn.datasets import make_multilabel_classification
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.multiclass import OneVsRestClassifier
+
+    features, labels = make_multilabel_classification(n_samples=600, n_features=30, n_classes=12, random_state=0)
+    model = OneVsRestClassifier(LogisticRegression(C=10.0)).fit(features[:300], labels[:300])
+    marginals = model.predict_proba(features[300:]).astype(np.float32)
+    labels = labels[300:]
+    sp.save_npz(macrok.folder / "P.npz", sp.csr_matrix(marginals))
+    sp.save_npz(macrok.folder / "Y.npz", sp.csr_matrix(labels))
+    macrok.run("import", "labels=Y.npz", "marginals=P.npz", "--out", "out.h5")
+    found = macrok.facts("inspect", "out.h5")["calibration"]
+
+    def gaps(bins):
+        return sum(abs(marginals[bins == b].sum(dtype=float) - labels[bins == b].sum()) for b in np.unique(bins))
+
+    width = np.minimum((marginals.astype(float) * 10).astype(int), 9)
+    assert found["error"] == pytest.approx(gaps(width) / marginals.size, abs=1e-9)
+    edges = [bin["low"] for bin in found["curve"]][1:]
+    curve = np.searchsorted(edges, marginals.astype(float), side="right")
+    assert found["error_relative"] == pytest.approx(gaps(curve) / labels.sum(), abs=1e-7)
+    counts = [bin["entries"] for bin in found["curve"]]
+    np.testing.assert_array_equal(counts, np.bincount(curve.ravel(), minlength=len(counts)))

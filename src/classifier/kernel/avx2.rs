@@ -7,7 +7,7 @@
 use std::arch::x86_64::*;
 
 use super::table::{ROUNDING, SMALLEST};
-use super::{LANES, PROBES, Scores, Table};
+use super::{LANES, PROBES, Scores, Table, maxima};
 use crate::shard::{Grouping, Row};
 
 /// Proof that this processor has the instructions.
@@ -105,26 +105,48 @@ struct Bounds<'t> {
 /// # Safety
 /// The processor has the instructions; 16 entries follow the row; `scores` has room for the row's length
 /// rounded up to a multiple of 16; there is a word for every code.
-#[target_feature(enable = "avx2,fma,popcnt")]
+#[inline]
 unsafe fn score<E: Eight>(words: E, row: Row<'_>, k: usize, scores: &mut [f32]) -> f32 {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        match maxima(k) {
+            LANES => score_with::<E, 2>(words, row, k, scores),
+            _ => score_with::<E, 4>(words, row, k, scores),
+        }
+    }
+}
+
+/// With the largest scores in so many registers.
+///
+/// # Safety
+/// As for [`score`].
+#[target_feature(enable = "avx2,fma,popcnt")]
+unsafe fn score_with<E: Eight, const REGISTERS: usize>(
+    words: E,
+    row: Row<'_>,
+    k: usize,
+    scores: &mut [f32],
+) -> f32 {
     let (codes, values) = row.padded();
     let (codes, values, out) = (codes.as_ptr(), values.as_ptr(), scores.as_mut_ptr());
     let nothing = _mm256_set1_ps(f32::NEG_INFINITY);
-    let (mut low, mut high) = (nothing, nothing);
-    let whole = row.len() / LANES * LANES;
+    let mut largest = [nothing; REGISTERS];
+    let whole = row.len() / (8 * REGISTERS) * (8 * REGISTERS);
     let mut at = 0;
     // SAFETY: `at + 16` stays within what the caller promised.
     unsafe {
         while at < whole {
-            _mm_prefetch::<_MM_HINT_NTA>(values.wrapping_add(at + AHEAD).cast());
-            _mm_prefetch::<_MM_HINT_NTA>(codes.wrapping_add(at + AHEAD).cast());
-            let (first, first_least) = words.eight(codes.add(at), values.add(at));
-            let (second, second_least) = words.eight(codes.add(at + 8), values.add(at + 8));
-            _mm256_storeu_ps(out.add(at), first);
-            _mm256_storeu_ps(out.add(at + 8), second);
-            low = _mm256_max_ps(low, first_least);
-            high = _mm256_max_ps(high, second_least);
-            at += LANES;
+            for pair in largest.chunks_exact_mut(2) {
+                _mm_prefetch::<_MM_HINT_NTA>(values.wrapping_add(at + AHEAD).cast());
+                _mm_prefetch::<_MM_HINT_NTA>(codes.wrapping_add(at + AHEAD).cast());
+                let (first, first_least) = words.eight(codes.add(at), values.add(at));
+                let (second, second_least) = words.eight(codes.add(at + 8), values.add(at + 8));
+                _mm256_storeu_ps(out.add(at), first);
+                _mm256_storeu_ps(out.add(at + 8), second);
+                pair[0] = _mm256_max_ps(pair[0], first_least);
+                pair[1] = _mm256_max_ps(pair[1], second_least);
+                at += 16;
+            }
         }
         while at < row.len() {
             let left = _mm256_set1_epi32((row.len() - at) as i32);
@@ -132,45 +154,47 @@ unsafe fn score<E: Eight>(words: E, row: Row<'_>, k: usize, scores: &mut [f32]) 
             let inside = _mm256_castsi256_ps(_mm256_cmpgt_epi32(left, lanes));
             let (some, least) = words.eight(codes.add(at), values.add(at));
             _mm256_storeu_ps(out.add(at), _mm256_blendv_ps(nothing, some, inside));
-            // Both registers have had as many, so either will do; one after the other is faster.
-            (low, high) = (high, _mm256_max_ps(low, _mm256_blendv_ps(nothing, least, inside)));
+            // All registers have had as many, so any will do; one after the other is faster.
+            largest[0] = _mm256_max_ps(largest[0], _mm256_blendv_ps(nothing, least, inside));
+            largest.rotate_left(1);
             at += 8;
         }
         if at % LANES != 0 {
             _mm256_storeu_ps(out.add(at), nothing);
         }
     }
-    if k > LANES { f32::NEG_INFINITY } else { largest(k, low, high) }
+    if k > 8 * REGISTERS { f32::NEG_INFINITY } else { kth_largest(k, largest) }
 }
 
 /// How many entries ahead they are asked for, as what will not be needed again: so they take no place in the caches
 /// from coefficients.
 const AHEAD: usize = 512;
 
-/// The k-th largest of sixteen numbers.
+/// The k-th largest of some numbers.
 #[target_feature(enable = "avx2,fma,popcnt")]
 #[inline]
-fn largest(k: usize, low: __m256, high: __m256) -> f32 {
-    let mut numbers = [0.0; LANES];
-    // SAFETY: sixteen numbers of 32 bits.
-    unsafe {
-        _mm256_storeu_ps(numbers.as_mut_ptr(), low);
-        _mm256_storeu_ps(numbers.as_mut_ptr().add(8), high);
+fn kth_largest<const REGISTERS: usize>(k: usize, numbers: [__m256; REGISTERS]) -> f32 {
+    let mut each = [[0.0f32; 8]; REGISTERS];
+    for (each, &numbers) in each.iter_mut().zip(&numbers) {
+        // SAFETY: eight numbers of 32 bits.
+        unsafe { _mm256_storeu_ps(each.as_mut_ptr(), numbers) };
     }
     // How many are larger than each one; a comparison that holds is -1.
-    let (mut above_low, mut above_high) = (_mm256_setzero_si256(), _mm256_setzero_si256());
-    for number in &numbers {
-        let number = _mm256_broadcast_ss(number);
-        let larger = |than| _mm256_castps_si256(_mm256_cmp_ps::<_CMP_GT_OQ>(number, than));
-        above_low = _mm256_sub_epi32(above_low, larger(low));
-        above_high = _mm256_sub_epi32(above_high, larger(high));
+    let mut above = [_mm256_setzero_si256(); REGISTERS];
+    for &number in each.as_flattened() {
+        let number = _mm256_set1_ps(number);
+        for (above, &numbers) in above.iter_mut().zip(&numbers) {
+            let larger = _mm256_castps_si256(_mm256_cmp_ps::<_CMP_GT_OQ>(number, numbers));
+            *above = _mm256_sub_epi32(*above, larger);
+        }
     }
     // The smallest of those with fewer than k above them.
-    let (limit, none) = (_mm256_set1_epi32(k as i32), _mm256_set1_ps(f32::INFINITY));
-    let among = |above, numbers| {
-        _mm256_blendv_ps(none, numbers, _mm256_castsi256_ps(_mm256_cmpgt_epi32(limit, above)))
-    };
-    let eight = _mm256_min_ps(among(above_low, low), among(above_high, high));
+    let limit = _mm256_set1_epi32(k as i32);
+    let mut eight = _mm256_set1_ps(f32::INFINITY);
+    for (&above, &numbers) in above.iter().zip(&numbers) {
+        let among = _mm256_castsi256_ps(_mm256_cmpgt_epi32(limit, above));
+        eight = _mm256_min_ps(eight, _mm256_blendv_ps(_mm256_set1_ps(f32::INFINITY), numbers, among));
+    }
     let four = _mm_min_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps::<1>(eight));
     let two = _mm_min_ps(four, _mm_movehl_ps(four, four));
     _mm_cvtss_f32(_mm_min_ss(two, _mm_shuffle_ps::<1>(two, two)))
@@ -221,7 +245,7 @@ unsafe fn score_few(
             (low, high) = (high, _mm256_max_ps(low, eight));
         }
     }
-    if k > LANES { f32::NEG_INFINITY } else { largest(k, low, high) }
+    if k > LANES { f32::NEG_INFINITY } else { kth_largest(k, [low, high]) }
 }
 
 /// The scores of eight entries, rounded once, which is monotone.

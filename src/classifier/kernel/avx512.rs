@@ -5,7 +5,7 @@
 use std::arch::x86_64::*;
 
 use super::avx2::Avx2;
-use super::{LANES, PROBES, Scores, Table};
+use super::{LANES, PROBES, Scores, Table, maxima};
 use crate::shard::{Grouping, Row};
 
 /// Proof that this processor has the instructions.
@@ -50,12 +50,32 @@ impl Avx512 {
 /// # Safety
 /// The processor has the instructions; 16 entries follow the row; `scores` has room for the row's length
 /// rounded up to a multiple of 16; there is a word for every code.
-#[target_feature(enable = "avx512f,popcnt")]
+#[inline]
 unsafe fn score(words: &[u64], row: Row<'_>, k: usize, scores: &mut [f32]) -> f32 {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        match maxima(k) {
+            LANES => score_with::<1>(words, row, k, scores),
+            _ => score_with::<2>(words, row, k, scores),
+        }
+    }
+}
+
+/// With the largest scores in so many registers.
+///
+/// # Safety
+/// As for [`score`].
+#[target_feature(enable = "avx512f,popcnt")]
+unsafe fn score_with<const REGISTERS: usize>(
+    words: &[u64],
+    row: Row<'_>,
+    k: usize,
+    scores: &mut [f32],
+) -> f32 {
     let (codes, values) = row.padded();
     let (codes, values, out) = (codes.as_ptr(), values.as_ptr(), scores.as_mut_ptr());
     let nothing = _mm512_set1_ps(f32::NEG_INFINITY);
-    let mut maxima = nothing;
+    let mut largest = [nothing; REGISTERS];
     let mut at = 0;
     // SAFETY: `at + 16` stays within what the caller promised.
     unsafe {
@@ -63,29 +83,38 @@ unsafe fn score(words: &[u64], row: Row<'_>, k: usize, scores: &mut [f32]) -> f3
             let inside = u16::MAX >> (LANES - (row.len() - at).min(LANES));
             let scores = _mm512_mask_mov_ps(nothing, inside, sixteen(words, codes.add(at), values.add(at)));
             _mm512_storeu_ps(out.add(at), scores);
-            maxima = _mm512_max_ps(maxima, scores);
+            largest[0] = _mm512_max_ps(largest[0], scores);
+            largest.rotate_left(1);
             at += LANES;
         }
     }
-    if k > LANES { f32::NEG_INFINITY } else { largest(k, maxima) }
+    if k > LANES * REGISTERS { f32::NEG_INFINITY } else { kth_largest(k, largest) }
 }
 
-/// The k-th largest of sixteen numbers.
+/// The k-th largest of some numbers.
 #[target_feature(enable = "avx512f,popcnt")]
 #[inline]
-fn largest(k: usize, numbers: __m512) -> f32 {
-    let mut each = [0.0; LANES];
-    // SAFETY: sixteen numbers of 32 bits.
-    unsafe { _mm512_storeu_ps(each.as_mut_ptr(), numbers) };
+fn kth_largest<const REGISTERS: usize>(k: usize, numbers: [__m512; REGISTERS]) -> f32 {
+    let mut each = [[0.0f32; LANES]; REGISTERS];
+    for (each, &numbers) in each.iter_mut().zip(&numbers) {
+        // SAFETY: sixteen numbers of 32 bits.
+        unsafe { _mm512_storeu_ps(each.as_mut_ptr(), numbers) };
+    }
     // How many are larger than each one.
-    let mut above = _mm512_setzero_si512();
-    for number in each {
-        let larger = _mm512_cmp_ps_mask::<_CMP_GT_OQ>(_mm512_set1_ps(number), numbers);
-        above = _mm512_mask_add_epi32(above, larger, above, _mm512_set1_epi32(1));
+    let mut above = [_mm512_setzero_si512(); REGISTERS];
+    for &number in each.as_flattened() {
+        let number = _mm512_set1_ps(number);
+        for (above, &numbers) in above.iter_mut().zip(&numbers) {
+            let larger = _mm512_cmp_ps_mask::<_CMP_GT_OQ>(number, numbers);
+            *above = _mm512_mask_add_epi32(*above, larger, *above, _mm512_set1_epi32(1));
+        }
     }
     // The smallest of those with fewer than k above them.
-    let among = _mm512_cmplt_epi32_mask(above, _mm512_set1_epi32(k as i32));
-    _mm512_mask_reduce_min_ps(among, numbers)
+    let limit = _mm512_set1_epi32(k as i32);
+    let smallest = |(&above, &numbers): (&__m512i, &__m512)| {
+        _mm512_mask_reduce_min_ps(_mm512_cmplt_epi32_mask(above, limit), numbers)
+    };
+    above.iter().zip(&numbers).map(smallest).fold(f32::INFINITY, f32::min)
 }
 
 /// The scores of sixteen entries, each rounded once.

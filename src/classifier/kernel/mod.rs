@@ -26,11 +26,21 @@ use crate::shard::{PADDING, Row};
 pub use few::Few;
 pub use table::{Scores, Table};
 
-/// Disjoint subsets of a row's entries whose largest scores are kept while scoring.
+/// Entries that kernels look at together, at most: rows are scored in multiples of so many.
 const LANES: usize = 16;
 
-/// Up to this k the k-th largest of those is a useful bound: not many more than k entries reach it.
-pub const BOUNDED: usize = LANES / 2;
+/// Up to this k, scoring a row gives a useful bound for its k-th largest score: not many more than k entries reach it.
+pub const BOUNDED: usize = 16;
+
+/// The same where scores are only bounded ([`Scores::Bound`]).
+pub const BOUNDED_BOUNDS: usize = 8;
+
+/// Disjoint subsets of a row's entries whose largest scores are kept while scoring, for that bound: at least twice as
+/// many as are wanted, for what is bounded.
+#[inline]
+fn maxima(k: usize) -> usize {
+    if k <= LANES / 2 { LANES } else { 2 * LANES }
+}
 
 /// Thresholds that [`Kernel::count`] looks at in one go.
 pub const PROBES: usize = 4;
@@ -124,7 +134,7 @@ impl Kernel {
     }
 
     /// Scores a row into `space`; [`Table::scores`] says what stands there. Returns what at least `k` single scores
-    /// reach, minus infinity at worst. For `k` up to [`BOUNDED`] it is close to the k-th largest, of those whose code
+    /// reach, minus infinity at worst. For `k` up to [`Scores::bounded`] it is close to the k-th largest, of those whose code
     /// is of one column.
     #[inline]
     pub fn score(self, table: &Table, row: Row<'_>, k: usize, space: &mut Space) -> f32 {

@@ -1,7 +1,7 @@
 //! The kernels without special instructions: what every other one is compared with.
 
 use super::table::{ROUNDING, SMALLEST};
-use super::{LANES, PROBES, Scores, Table};
+use super::{LANES, PROBES, Scores, Table, maxima};
 use crate::shard::{PADDING, Row};
 
 /// In double precision and then rounded, which is monotone. A single multiplication and a single
@@ -59,13 +59,15 @@ pub(super) fn score_few(
 /// those reach.
 fn put(row: impl ExactSizeIterator<Item = (f32, f32)>, k: usize, scores: &mut [f32]) -> f32 {
     let length = row.len();
-    let mut maxima = [f32::NEG_INFINITY; LANES];
+    let mut space = [f32::NEG_INFINITY; 2 * LANES];
+    let maxima = &mut space[..maxima(k)];
     for (at, ((score, least), out)) in row.zip(&mut *scores).enumerate() {
         *out = score;
-        maxima[at % LANES] = maxima[at % LANES].max(least);
+        let lane = at % maxima.len();
+        maxima[lane] = maxima[lane].max(least);
     }
     scores[length..length.next_multiple_of(LANES)].fill(f32::NEG_INFINITY);
-    if k > LANES {
+    if k > maxima.len() {
         return f32::NEG_INFINITY;
     }
     maxima.sort_unstable_by(|a, b| b.total_cmp(a));

@@ -47,6 +47,11 @@ fn rows(rows: &Rows<'_>, made: &str) -> Result<(u64, String)> {
     if let Data::Made(sample) = &rows.data {
         return Ok((sample.shape.labels.into(), made.to_owned()));
     }
+    if let (Data::Divided(divided), Some(marginals)) = (&rows.data, &rows.marginals) {
+        let (all, _) = shape(marginals)?;
+        let sizes = divided.split.fractions.sizes(all);
+        sizes.map_err(|error| marginals.item.error(Problem::Unfit(format!("[data.split]: {error}"))))?;
+    }
     let Some(marginals) = &rows.marginals else { return Ok((0, made.to_owned())) };
     let a = shape(marginals)?;
     if let Some(labels) = &rows.labels {

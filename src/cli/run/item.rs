@@ -97,6 +97,21 @@ impl<'d> Item<'d> {
         Ok(found)
     }
 
+    /// The numbers of a list, as they would be typed.
+    pub fn numbers(&self, like: &str) -> Result<Vec<String>> {
+        let Some(values) = self.value.as_array() else {
+            return Err(self.wrong(format!("a list of numbers, such as {like}")));
+        };
+        let number = |value: &'d toml::Spanned<DeValue<'d>>| {
+            let span = (value.span().start, value.span().end);
+            let item = Item { value: value.get_ref(), span, in_list: true, ..*self };
+            let real = item.value.as_float().map(|number| number.as_str().to_owned());
+            real.or_else(|| item.whole().map(|number| number.to_string()))
+                .ok_or_else(|| item.wrong("a number"))
+        };
+        values.iter().map(number).collect()
+    }
+
     /// One of some names.
     pub fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Result<T> {
         let text = self.text()?;

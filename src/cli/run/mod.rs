@@ -122,6 +122,21 @@ fn read_text(context: &Context<'_>, path: &Path) -> Result<String> {
     )
 }
 
+/// Bytes that each of so many ranks is going to need; `None` where data have yet to be made. For one process.
+pub(super) fn needs(typed: &Typed, ranks: usize, threads: usize) -> Result<Option<Vec<u64>>> {
+    let Some(path) = typed.job.as_deref() else { return Ok(None) };
+    let text = std::fs::read_to_string(path).map_err(|source| StoreError::Io {
+        file: path.into(),
+        action: "read it",
+        source,
+    })?;
+    let defaults = job::defaults();
+    let places = Places::new(path, typed.data.as_deref());
+    let document = Document::parse(&path.display().to_string(), &text)?;
+    let job = job::read_job(&document, &defaults, &places)?;
+    Ok(job.experiment.needs(ranks, threads)?)
+}
+
 /// What the job asks for, and the folder it names. Collective.
 fn read_experiment(
     context: &Context<'_>,

@@ -47,6 +47,11 @@ fn argument(arg: &Arg, item: &Item<'_>) -> Result<Option<String>> {
             choices.iter().map(|value| (value.get_name(), value.get_name())).collect();
         return Ok(Some(format!("--{name}={}", item.choice(&names)?)));
     }
+    if let Some(delimiter) = arg.get_value_delimiter() {
+        let like = arg.get_default_values().first().and_then(|value| value.to_str()).unwrap_or_default();
+        let numbers = item.numbers(&list_as_toml(like, delimiter))?;
+        return Ok(Some(format!("--{name}={}", numbers.join(&delimiter.to_string()))));
+    }
     let kind = arg.get_value_parser().type_id();
     let value = if kind == TypeId::of::<f64>() {
         let real = item.value.as_float().map(|number| number.as_str().to_owned());
@@ -139,7 +144,14 @@ pub(super) fn skeleton<T: Args>() -> String {
     table.get_arguments().filter_map(entry).collect()
 }
 
+fn list_as_toml(values: &str, delimiter: char) -> String {
+    format!("[{}]", values.split(delimiter).collect::<Vec<_>>().join(", "))
+}
+
 fn as_toml(arg: &Arg, value: &str) -> String {
+    if let Some(delimiter) = arg.get_value_delimiter() {
+        return list_as_toml(value, delimiter);
+    }
     let is_real = arg.get_value_parser().type_id() == TypeId::of::<f64>();
     match value.parse::<f64>() {
         Ok(_) if is_real && !value.contains('.') => format!("{value}.0"),

@@ -6,6 +6,7 @@ use super::problem::Result;
 use crate::cli::baseline::BaselineOptions;
 use crate::cli::evaluate::EvaluateOptions;
 use crate::cli::fit::options::FitOptions;
+use crate::cli::split::SplitOptions;
 use crate::cli::synth::{ProblemOptions, RowOptions};
 use crate::suggest::nearest;
 
@@ -21,6 +22,7 @@ pub(super) struct Sections<'d> {
     pub test_rows: Section<'d>,
     pub test_synth: Section<'d>,
     pub train_rows: Section<'d>,
+    pub split_rows: Section<'d>,
     pub synth: Section<'d>,
     pub fit: Section<'d>,
     pub baseline: Section<'d>,
@@ -36,16 +38,17 @@ impl<'d> Sections<'d> {
         let top = document.top();
         let rows = names(&["marginals", "labels", "clamp", "synth"]);
         // In the order in which a key that is wrong where it stands is looked for.
-        let layout: [(&'static str, Vec<String>); 11] = [
+        let layout: [(&'static str, Vec<String>); 12] = [
             ("", plain),
             ("fit", keys::<FitOptions>()),
             ("baseline", keys::<BaselineOptions>()),
             ("evaluate", keys::<EvaluateOptions>()),
             ("synth", keys::<ProblemOptions>()),
-            ("data", names(&["fit", "test", "train"])),
+            ("data", names(&["fit", "test", "train", "split"])),
             ("data.fit", rows.clone()),
             ("data.test", rows),
             ("data.train", names(&["labels"])),
+            ("data.split", [names(&["file", "clamp"]), keys::<SplitOptions>()].concat()),
             ("data.fit.synth", keys::<RowOptions>()),
             ("data.test.synth", keys::<RowOptions>()),
         ];
@@ -77,6 +80,7 @@ impl<'d> Sections<'d> {
             test_rows: section("data.test"),
             test_synth: section("data.test.synth"),
             train_rows: section("data.train"),
+            split_rows: section("data.split"),
             synth: section("synth"),
             fit: section("fit"),
             baseline: section("baseline"),

@@ -5,6 +5,7 @@ use super::sections::DEFAULTS;
 use crate::cli::baseline::BaselineOptions;
 use crate::cli::evaluate::EvaluateOptions;
 use crate::cli::fit::options::FitOptions;
+use crate::cli::split::SplitOptions;
 use crate::cli::synth::{ProblemOptions, RowOptions};
 
 /// Rows made for fitting and testing in the skeleton.
@@ -13,6 +14,7 @@ const ROWS: u64 = 2000;
 /// A complete job file, which runs as it is, on data it makes itself.
 pub(super) fn skeleton() -> String {
     let test = options::<RowOptions>().replace("first-row = 0", &format!("first-row = {ROWS}"));
+    let split: String = options::<SplitOptions>().lines().map(|line| format!("#   {line}\n")).collect();
     format!(
         "\
 # A job for `macrok run`. Every key is here with its default: leave out what you do not change.
@@ -31,6 +33,13 @@ pub(super) fn skeleton() -> String {
 # The rows that everything is compared on: marginals, labels and clamp, or, as here, other rows of the same problem.
 [data.test.synth]
 {test}
+# In place of both, one file of which one part is to fit on and the other to test on:
+#
+#   [data.split]
+#   # Its groups labels and marginals are divided
+#   file = \"{{data}}/all.h5\"
+#   clamp = false
+{split}
 # The labels of the rows that the estimator was trained on, for priors and propensities. Without this section those
 # of [data.fit] are taken.
 #

@@ -2,7 +2,7 @@
 
 use clap::Parser;
 
-use crate::cli::{Command, Typed, evaluate, fit, predict};
+use crate::cli::{Command, Typed, evaluate, fit, predict, run};
 use crate::error::{Result, usage};
 use crate::shard::needs_of;
 use crate::slurm::Work;
@@ -60,6 +60,7 @@ impl Inner {
             Command::Fit(typed) => fit::loads(typed, *overwrite)?,
             Command::Predict(typed) => predict::loads(typed)?,
             Command::Evaluate(typed) => evaluate::loads(typed)?,
+            Command::Run(typed) => return run::needs(typed, ranks, threads),
             _ => return Ok(None),
         };
         Ok(Some(needs_of(&loads.options, loads.extra, ranks, threads)?))

@@ -18,7 +18,7 @@ impl Earlier {
     /// Looks before anything is loaded, and refuses what must not be replaced. Collective.
     pub fn look(context: &Context<'_>, ready: &Ready<'_>) -> Result<Earlier> {
         let mut earlier = Earlier { made_from: None };
-        let asked = ready.how.facts();
+        let asked = ready.facts();
         context.world.on_root(|| {
             let mut inputs = vec![ready.features.file.as_path(), ready.labels.file.as_path()];
             context.check_apart(&ready.out, &inputs)?;

@@ -12,9 +12,10 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::common::Context;
+use crate::calibration::Method;
 use crate::checkpoint::Fingerprint;
 use crate::error::{Error, Result};
-use crate::estimate::{EstimateError, Saving};
+use crate::estimate::{EstimateError, HeldOut, Saving, calibrate, hold_out};
 use crate::job::{TimeLimit, fault};
 use crate::report::{Phases, count};
 use crate::shard::{Examples, load_examples};
@@ -40,6 +41,8 @@ Example:
   macrok fit --marginals rest-marginals.h5 --labels rest-marginals.h5 -k 3 --out clf.h5
 On two ranks, the same model, bit for bit:
   mpirun -n 2 macrok train train.h5 --estimator plt --out same.model
+With marginals that mean what they say, as far as rows that are held out from training can tell:
+  macrok train train.h5 --estimator plt --calibrate isotonic --out calibrated.model
 A network, with the number of epochs that is best on a tenth of the rows:
   macrok train train.h5 --estimator mlp --hidden 256 --out network.model
 With --resume one line begins a training, and goes on with it after it was stopped, killed or out of time:
@@ -64,6 +67,13 @@ pub(super) struct Typed {
     tree: TreeArguments,
     #[command(flatten)]
     network: NetworkArguments,
+    /// Correct the marginals by rows that are held out from training, so that they mean what they say; the order of a
+    /// row's labels stays
+    #[arg(long, help_heading = CALIBRATION, value_enum, value_name = "METHOD")]
+    calibrate: Option<Method>,
+    /// What share of the rows to hold out for that
+    #[arg(long, help_heading = CALIBRATION, default_value_t = 0.1, value_name = "SHARE")]
+    calibrate_share: f64,
     /// Go on from the checkpoint of a training that was stopped; without one, begin
     #[arg(long, help_heading = STOPPING)]
     resume: bool,
@@ -77,6 +87,8 @@ pub(super) struct Typed {
     #[arg(long, help_heading = STOPPING, value_name = "HH:MM:SS")]
     time_limit: Option<TimeLimit>,
 }
+
+const CALIBRATION: &str = "Calibration";
 
 const STOPPING: &str = "Stopping and going on";
 
@@ -106,14 +118,14 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
         control.stop_in_order(world, typed.time_limit);
     }
     let mut phases = Phases::new();
-    let examples = load(context, &ready)?;
+    let (examples, held_out, digest) = load(context, &ready)?;
     fault::at(world, "load")?;
     phases.end("load");
     if let Some(reason) = control.asked(world, Duration::ZERO) {
         let stopped = format!("{reason}: stopped after loading, with nothing done yet in this run");
         return world.agree(Err(Error::Stopped(stopped)));
     }
-    let made_from = facts(context, &ready, &examples);
+    let made_from = facts(&ready, &examples, held_out.rows, digest);
     if earlier.is_complete(context, &ready, &made_from)? {
         return Ok(());
     }
@@ -123,6 +135,11 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     shown.finish();
     phases.end("train");
     let mut file = trained.unwrap_or_default();
+    if let Some(how) = ready.calibrate {
+        let calibrated = calibrate(world, &mut file, &held_out, how, &ready.out)?;
+        console.line(calibrated);
+        phases.end("calibrate");
+    }
     file.seconds = phases.seconds("train");
     file.made_from = Some(made_from.to_text());
     file.write(world, &ready.out, context.overwrite)?;
@@ -138,6 +155,7 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
         json!({
             "estimator": file.estimator,
             "n": examples.total_rows,
+            "held_out": held_out.rows,
             "d": file.features,
             "m": file.labels,
             "seed": file.seed,
@@ -149,6 +167,7 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
             "seconds": {
                 "load": phases.seconds("load"),
                 "train": phases.seconds("train"),
+                "calibrate": phases.seconds("calibrate"),
                 "write": phases.seconds("write"),
                 "total": phases.total(),
             },
@@ -157,8 +176,9 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     })
 }
 
-/// Reads what the estimator learns from, and refuses what nothing can be learnt from.
-fn load(context: &Context<'_>, ready: &Ready<'_>) -> Result<Examples> {
+/// Reads what the estimator learns from, holds out what its marginals are calibrated with, and refuses what nothing can
+/// be learnt from. The number is the digest of all rows.
+fn load(context: &Context<'_>, ready: &Ready<'_>) -> Result<(Examples, HeldOut, u64)> {
     let Context { world, console, .. } = context;
     let (features, labels) = (&ready.features, &ready.labels);
     let examples =
@@ -171,6 +191,11 @@ fn load(context: &Context<'_>, ready: &Ready<'_>) -> Result<Examples> {
             ));
             Ok(())
         })?;
+    let digest = examples.digest(world, ready.how.held());
+    let (examples, held_out) = match ready.calibrate {
+        Some(how) => hold_out(world, examples, ready.how.held(), how.share, ready.typed.seed)?,
+        None => (examples, HeldOut::default()),
+    };
     let entries = examples.labels.as_ref().map_or(0, |labels| labels.nnz() as u64);
     let any = world.gather_to_all(entries).iter().any(|&entries| entries > 0);
     world.agree(if any {
@@ -178,16 +203,14 @@ fn load(context: &Context<'_>, ready: &Ready<'_>) -> Result<Examples> {
     } else {
         Err(EstimateError::NoLabels { data: labels.to_string() }.into())
     })?;
-    Ok(examples)
+    Ok((examples, held_out, digest))
 }
 
-/// All that decides the model. Collective.
-fn facts(context: &Context<'_>, ready: &Ready<'_>, examples: &Examples) -> Fingerprint {
-    let digest = examples.digest(context.world, ready.how.held());
+/// All that decides the model. `held_out` are the rows that are not among `examples`, `digest` is of both.
+fn facts(ready: &Ready<'_>, examples: &Examples, held_out: u64, digest: u64) -> Fingerprint {
     ready
-        .how
         .facts()
-        .with("instances", examples.total_rows)
+        .with("instances", examples.total_rows + held_out)
         .with("features", examples.features.cols())
         .with("data", format!("{digest:016x}"))
 }

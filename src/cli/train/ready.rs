@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use super::{EstimatorName, Typed};
 use crate::checkpoint::Fingerprint;
-use crate::error::Result;
+use crate::error::{Result, usage};
 use crate::estimate::mlp::{self, NetworkOptions};
 use crate::estimate::plt::{self, TreeOptions};
-use crate::estimate::{Saved, Saving, Watch};
+use crate::estimate::{Calibrate, Saved, Saving, Watch};
 use crate::optimize::{Existing, Keep};
 use crate::shard::{Examples, Held};
 use crate::store::{Location, ModelFile, Overwrite, Role};
@@ -20,8 +20,20 @@ pub(super) struct Ready<'t> {
     pub labels: Location,
     pub out: PathBuf,
     pub how: How,
+    pub calibrate: Option<Calibrate>,
     /// None when no checkpoints are wanted.
     pub keep: Option<Keep>,
+}
+
+impl Ready<'_> {
+    /// What decides the model, as far as it is known without the data.
+    pub fn facts(&self) -> Fingerprint {
+        let (method, share) = match self.calibrate {
+            Some(Calibrate { method, share }) => (method.name(), share.to_string()),
+            None => ("none", "0".into()),
+        };
+        self.how.facts().with("calibrate", method).with("calibrate-share", share)
+    }
 }
 
 /// Which estimator, and its options. A new one is a variant here.
@@ -77,8 +89,13 @@ impl Typed {
             }
             EstimatorName::Mlp => How::Network(self.network.check(self.seed)?),
         };
+        let share = self.calibrate_share;
+        if self.calibrate.is_some() && !(share > 0.0 && share < 1.0) {
+            return usage(format!("--calibrate-share is {share}, but must lie between 0 and 1"));
+        }
+        let calibrate = self.calibrate.map(|method| Calibrate { method, share });
         let keep = (!self.no_checkpoint).then(|| self.keep(overwrite));
-        Ok(Ready { typed: self, features, labels, out: self.out.clone(), how, keep })
+        Ok(Ready { typed: self, features, labels, out: self.out.clone(), how, calibrate, keep })
     }
 
     fn keep(&self, overwrite: Overwrite) -> Keep {

@@ -291,7 +291,10 @@ fn a_beam_looks_at_the_most_probable_labels() {
     let wide = ready.largest(rows.rows(), Ask { keep: 1, beam: Some(1000) });
     assert_eq!(wide, exact);
     let alike = (0..70).filter(|&row| narrow.row(row).eq(exact.row(row))).count();
-    assert!((35..=70).contains(&alike), "{alike} of 70");
+    // Of eight groups or so, chance would find one in eight; but what is found is never more than there is.
+    assert!((15..70).contains(&alike), "{alike} of 70");
+    let largest = |kept: &Kept, row| kept.row(row).map(|it| it.1).fold(0.0, f32::max);
+    assert!((0..70).all(|row| largest(&narrow, row) <= largest(&exact, row)));
 }
 
 #[test]

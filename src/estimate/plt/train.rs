@@ -143,12 +143,14 @@ impl<'t> Forester<'t> {
                 .with_max_len(1)
                 .map_init(Space::default, |space, &task| {
                     let model = self.train(task, space);
-                    progress();
                     watch.advance(nodes(&self.tasks[task]));
                     [&(task as u64).to_ne_bytes()[..], &model.encode()].concat()
                 })
                 .collect();
             trained.extend(collect(world, &made));
+            // Those that others have trained.
+            let theirs = round.iter().filter(|task| !mine.contains(task));
+            watch.advance(theirs.map(|&task| nodes(&self.tasks[task])).sum());
             finished += round.len();
             let what = format!("after {finished} of {} units", self.tasks.len());
             let lasting = || trained.iter().map(|part| Arc::clone(part) as Arc<dyn Part>).collect();

@@ -7,6 +7,7 @@ use super::problem::UnitRows;
 use super::solver::{Solution, Targets, solve};
 use super::tree::Tree;
 use super::units::{TOGETHER, Unit};
+use crate::world::progress;
 
 /// Biases and weights of the nodes of a unit, in their order.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -33,7 +34,9 @@ pub(super) fn train_unit(
         .enumerate()
         .map(|(part, nodes)| {
             let targets = rows.targets(tree, unit, nodes);
-            train_lanes(rows, &targets, nodes.len(), options, number << 24 | part as u64)
+            let model = train_lanes(rows, &targets, nodes.len(), options, number << 24 | part as u64);
+            progress();
+            model
         })
         .collect();
     let mut model = UnitModel { starts: vec![0], ..UnitModel::default() };

@@ -16,6 +16,9 @@ pub(super) struct Unit {
 /// Nodes of different levels share a unit up to this number: one vector of lanes.
 pub(super) const TOGETHER: usize = 16;
 
+/// Nodes of one level share a unit up to this number; more of them, as one-vs-rest has, are work for several ranks.
+const WIDEST: usize = 128;
+
 /// The units of a tree, each node but the root in one of them; those higher up come first.
 pub(super) fn units_of(tree: &Tree) -> Vec<Unit> {
     let mut units = Vec::new();
@@ -35,7 +38,7 @@ pub(super) fn units_of(tree: &Tree) -> Vec<Unit> {
             roots.extend(std::mem::replace(&mut level, next));
         }
         roots.extend(level.into_iter().filter(|&node| !tree.is_leaf(node)));
-        units.push(Unit { root, nodes });
+        units.extend(nodes.chunks(WIDEST).map(|nodes| Unit { root, nodes: nodes.to_vec() }));
     }
     units
 }

@@ -6,8 +6,14 @@ use super::super::{Format, Imported, Options};
 use super::zip::{csr, npy};
 use super::{Files, rows};
 
-const FORMATS: [Format; 5] =
-    [Format::Auto, Format::ExtremeClassification, Format::Libsvm, Format::Arff, Format::Npz];
+const FORMATS: [Format; 6] = [
+    Format::Auto,
+    Format::ExtremeClassification,
+    Format::Libsvm,
+    Format::Arff,
+    Format::Npz,
+    Format::Predictions,
+];
 
 fn check(imported: Imported) {
     for matrix in [imported.features, imported.labels, imported.marginals] {
@@ -56,6 +62,7 @@ proptest! {
     fn random_lines(text in "[0-3:,. \ne+-]{0,80}") {
         try_all(text.as_bytes());
         try_all(format!("2 3 4\n{text}").as_bytes());
+        try_all(format!("2 3\n{text}").as_bytes());
     }
 
     #[test]

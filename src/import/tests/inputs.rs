@@ -123,7 +123,8 @@ fn inputs_that_do_not_fit_are_refused() {
     );
     assert_eq!(
         error(&["marginals=a.txt"]),
-        "a.txt: the Extreme Classification format holds no marginals; give them as marginals=FILE.npz"
+        "a.txt: the Extreme Classification format holds no marginals; give them as marginals=FILE, an .npz or .npy \
+         array or lines of label:score"
     );
 }
 

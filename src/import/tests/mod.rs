@@ -5,6 +5,7 @@ mod arrays;
 mod fuzz;
 mod inputs;
 mod lines;
+mod predictions;
 mod real;
 mod zip;
 

@@ -1,0 +1,208 @@
+//! `macrok split`: a data set in parts.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::common::Context;
+use crate::error::{Result, usage};
+use crate::report::{Align, Phases, Table, count};
+use crate::split::{ALL, Balance, Fractions, Method, Origin, Parts, Source, Split, balance};
+use crate::store::publish;
+
+/// Split a data set into parts, at random or so that every label is shared out alike
+///
+/// Features, labels, marginals, predictions and names of a row go together. The same seed gives the same
+/// parts on any number of ranks.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  macrok synth data.h5
+  macrok split data.h5
+  macrok split data.h5 --fractions 0.75,0.25 --stratified --seed 1 --out train.h5,test.h5
+  macrok split data.h5 --fractions 0.6,0.2,0.2 --out part
+The first writes data-1.h5 and data-2.h5, the last part-1.h5, part-2.h5 and part-3.h5. Which row of
+data.h5 each row of a part is, its dataset `rows` says. With --stratified the rarest labels are shared
+out first (iterative stratification, Sechidis et al. 2011), then rows are exchanged while that helps;
+rank 0 reads all labels for it.")]
+pub(super) struct Typed {
+    /// The data set: features, labels, marginals, whatever it has
+    #[arg(value_name = "DATA.h5")]
+    data: PathBuf,
+    #[command(flatten)]
+    how: SplitOptions,
+    /// The files to write, one a part, or what their names begin with [default: that of DATA.h5]
+    #[arg(long, value_name = "A.h5,B.h5|PREFIX", value_delimiter = ',')]
+    out: Vec<PathBuf>,
+}
+
+/// How to split; also a section of job files.
+#[derive(clap::Args)]
+pub(super) struct SplitOptions {
+    /// What share of the rows each part gets; together they are 1
+    #[arg(
+        long,
+        value_name = "F,F",
+        value_delimiter = ',',
+        default_value = "0.5,0.5",
+        allow_hyphen_values = true
+    )]
+    fractions: Vec<f64>,
+    /// Seed of what is drawn
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Give every part its share of every label's positives, as near as can be
+    #[arg(long)]
+    stratified: bool,
+}
+
+impl SplitOptions {
+    pub fn check(&self) -> Result<Split> {
+        let method = if self.stratified { Method::Stratified } else { Method::Plain };
+        Ok(Split { fractions: Fractions::new(self.fractions.clone())?, seed: self.seed, method })
+    }
+}
+
+pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
+    let Context { world, console, .. } = context;
+    let split = world.agree(typed.how.check())?;
+    let paths = world.agree(outputs(typed, split.fractions.parts()))?;
+    for path in &paths {
+        context.check_output(path, &[&typed.data])?;
+    }
+    let mut phases = Phases::new();
+    let source = Source::open(world, &typed.data, &ALL)?;
+    context.check(split.method == Method::Plain || source.labels().is_some(), || {
+        let groups: Vec<&str> = source.groups.iter().map(|group| group.role.group()).collect();
+        format!(
+            "{}: --stratified shares out labels, but the file has no group labels, only {}; leave --stratified out",
+            typed.data.display(),
+            groups.join(", ")
+        )
+    })?;
+    if !source.left_out.is_empty() {
+        console.warn(format_args!("not split, and left out: {}", source.left_out.join(", ")));
+    }
+    let assignment = split.assign(world, &source)?;
+    phases.end("assign");
+    let wanted: Vec<usize> = (0..split.fractions.parts()).collect();
+    let parts = Parts::read(world, &source, &assignment, &wanted)?;
+    phases.end("read");
+    let labels = source.labels().map_or(0, |group| group.columns);
+    let balances = balance(world, &parts, labels as usize, &split.fractions, source.rows());
+    let origin = Origin {
+        file: typed.data.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        split: split.clone(),
+    };
+    let places: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
+    let written = parts.write(world, &source, &assignment, &origin, &places, context.overwrite)?;
+    publish(world, written)?;
+    phases.end("write");
+    phases.slowest(world);
+    console.line(format_args!(
+        "{}: {} rows, {} split by {}, seed {}",
+        typed.data.display(),
+        count(source.rows()),
+        split.method.name(),
+        split.fractions,
+        split.seed
+    ));
+    console.line(table(&paths, &assignment.sizes, &balances));
+    if !balances.is_empty() {
+        console.line(
+            "without: labels with positives, but none in the part; worst: how many positives a label is off its share, at \
+             most; worst share: the same as a share of its positives, of labels with 10 and more",
+        );
+    }
+    console.line("");
+    console.line(phases.table());
+    console.json(world, || {
+        json!({
+            "n": source.rows(),
+            "m": labels,
+            "method": split.method.name(),
+            "fractions": split.fractions.values(),
+            "seed": split.seed,
+            "parts": facts(&paths, &assignment.sizes, &balances),
+            "ranks": world.size(),
+            "seconds": {
+                "assign": phases.seconds("assign"),
+                "read": phases.seconds("read"),
+                "write": phases.seconds("write"),
+                "total": phases.total(),
+            },
+            "peak_rss_bytes": phases.peak(),
+        })
+    })
+}
+
+/// The file of each part: as named, or numbered from 1.
+fn outputs(typed: &Typed, parts: usize) -> Result<Vec<PathBuf>> {
+    let numbered = |stem: &Path| {
+        let stem = stem.with_extension(if stem.extension().is_some_and(|ending| ending == "h5") {
+            "".as_ref()
+        } else {
+            stem.extension().unwrap_or_default()
+        });
+        (1..=parts).map(|part| PathBuf::from(format!("{}-{part}.h5", stem.display()))).collect()
+    };
+    let paths: Vec<PathBuf> = match typed.out.as_slice() {
+        [] => numbered(&typed.data),
+        [prefix] => numbered(prefix),
+        names if names.len() == parts => names.to_vec(),
+        names => {
+            return usage(format!(
+                "--out names {} files, but --fractions has {parts} parts; name one file a part, or what all names begin with",
+                names.len()
+            ));
+        }
+    };
+    let whole = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
+    if let Some((at, path)) = paths
+        .iter()
+        .enumerate()
+        .find(|(at, path)| paths[..*at].iter().any(|other| whole(other) == whole(path)))
+    {
+        return usage(format!("{}: named for part {} and for one before it", path.display(), at + 1));
+    }
+    Ok(paths)
+}
+
+fn table(paths: &[PathBuf], sizes: &[u64], balances: &[Balance]) -> Table {
+    let mut columns = vec![("wrote", Align::Left), ("rows", Align::Right)];
+    if !balances.is_empty() {
+        columns.extend([
+            ("positives", Align::Right),
+            ("without", Align::Right),
+            ("worst", Align::Right),
+            ("worst share", Align::Right),
+        ]);
+    }
+    let mut table = Table::new(&columns);
+    for (part, (path, &rows)) in paths.iter().zip(sizes).enumerate() {
+        let mut cells = vec![path.display().to_string(), count(rows)];
+        if let Some(found) = balances.get(part) {
+            cells.extend([
+                count(found.positives),
+                count(found.without_positive),
+                format!("{:.1}", found.worst_count),
+                format!("{:.4}", found.worst_share_of_10),
+            ]);
+        }
+        table.row(cells);
+    }
+    table
+}
+
+fn facts(paths: &[PathBuf], sizes: &[u64], balances: &[Balance]) -> Vec<Value> {
+    let part = |(part, (path, &rows)): (usize, (&PathBuf, &u64))| {
+        let mut facts = json!({ "file": path, "rows": rows });
+        if let (Some(facts), Some(Value::Object(found))) =
+            (facts.as_object_mut(), balances.get(part).map(|found| json!(found)))
+        {
+            facts.extend(found);
+        }
+        facts
+    };
+    paths.iter().zip(sizes).enumerate().map(part).collect()
+}

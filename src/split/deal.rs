@@ -1,0 +1,154 @@
+//! Reading rows once, dealing them to parts, and writing those.
+
+use std::ops::Range;
+use std::path::Path;
+
+use super::assign::Assignment;
+use super::facts::Origin;
+use super::source::{Group, Source, content};
+use crate::error::Result;
+use crate::memory::check_room;
+use crate::store::{
+    Content, Matrix, MatrixFile, Overwrite, Role, RowStarts, Slab, StoreError, Written, write_beside,
+    write_names,
+};
+use crate::world::{World, progress};
+
+/// This rank's rows of some parts, group by group.
+pub struct Parts {
+    groups: Vec<Group>,
+    /// The parts that are there, by number, each with a matrix for every group.
+    parts: Vec<(usize, Vec<Rows>)>,
+}
+
+/// Rows of a matrix, as CSR.
+#[derive(Default)]
+pub struct Rows {
+    indptr: Vec<usize>,
+    pub(super) indices: Vec<u32>,
+    values: Vec<f32>,
+}
+
+/// Entries read from the file at a time.
+const ENTRIES: u64 = 1 << 18;
+
+impl Parts {
+    /// Reads this rank's rows, every group once, and keeps those of the parts `wanted`. Memory is that of these rows
+    /// and of one slab. Collective.
+    pub fn read(world: &World, source: &Source, assignment: &Assignment, wanted: &[usize]) -> Result<Parts> {
+        let rows = source.share(world)?;
+        let mine = &assignment.parts[rows.start as usize..rows.end as usize];
+        let mut parts: Vec<(usize, Vec<Rows>)> = wanted.iter().map(|&part| (part, Vec::new())).collect();
+        for group in &source.groups {
+            let matrix = world.agree(source.matrix(group.role))?;
+            let starts = world.agree(matrix.row_starts(rows.clone()).map_err(Into::into))?;
+            let mut dealt: Vec<Rows> = wanted.iter().map(|&part| Rows::sized(&starts, mine, part)).collect();
+            let entries: u64 = dealt.iter().map(|rows| rows.indices.capacity() as u64).sum();
+            check_room(world, entries * 8 + (rows.end - rows.start) * 8)?;
+            let read = deal(&matrix, &starts, content(group.role), |row, columns, values| {
+                if let Some(at) = wanted.iter().position(|&part| part == usize::from(mine[row])) {
+                    dealt[at].push(columns, values);
+                }
+            });
+            world.agree(read.map_err(Into::into))?;
+            parts.iter_mut().zip(dealt).for_each(|(part, rows)| part.1.push(rows));
+        }
+        Ok(Parts { groups: source.groups.clone(), parts })
+    }
+
+    /// This rank's rows of a group in each part.
+    pub(super) fn of(&self, role: Role) -> impl Iterator<Item = &Rows> {
+        let at = self.groups.iter().position(|group| group.role == role);
+        self.parts.iter().filter_map(move |(_, rows)| rows.get(at?))
+    }
+
+    /// Writes the parts, each to its path, up to where they would appear. Collective.
+    pub fn write(
+        &self,
+        world: &World,
+        source: &Source,
+        assignment: &Assignment,
+        origin: &Origin,
+        paths: &[&Path],
+        overwrite: Overwrite,
+    ) -> Result<Vec<Written>> {
+        let write = |((part, rows), path): (&(usize, Vec<Rows>), &&Path)| {
+            let matrices: Vec<Matrix<'_>> = self
+                .groups
+                .iter()
+                .zip(rows)
+                .map(|(group, rows)| rows.matrix(group, assignment.sizes[*part]))
+                .collect();
+            write_beside(world, path, overwrite, &matrices, |file| {
+                let numbers: Vec<i64> = assignment.rows_of(*part).map(|row| row as i64).collect();
+                origin.write(file, *part, &numbers)?;
+                if let Some(names) = &source.instance_names {
+                    let names: Vec<String> = numbers.iter().map(|&row| names[row as usize].clone()).collect();
+                    write_names(file, "instance_names", &names)?;
+                }
+                match &source.label_names {
+                    Some(names) => write_names(file, "label_names", names),
+                    None => Ok(()),
+                }
+            })
+        };
+        self.parts.iter().zip(paths).map(write).collect()
+    }
+}
+
+impl Rows {
+    /// Space for the rows of `part` and nothing more.
+    fn sized(starts: &RowStarts, parts: &[u8], part: usize) -> Rows {
+        let in_part = |row: &usize| usize::from(parts[*row]) == part;
+        let (mut rows, mut entries) = (0, 0);
+        for row in (0..parts.len()).filter(in_part) {
+            rows += 1;
+            entries += (starts.starts()[row + 1] - starts.starts()[row]) as usize;
+        }
+        let mut indptr = Vec::with_capacity(rows + 1);
+        indptr.push(0);
+        Rows { indptr, indices: Vec::with_capacity(entries), values: Vec::with_capacity(entries) }
+    }
+
+    fn push(&mut self, columns: &[u32], values: &[f32]) {
+        self.indices.extend_from_slice(columns);
+        self.values.extend_from_slice(values);
+        self.indptr.push(self.indices.len());
+    }
+
+    fn matrix(&self, group: &Group, rows: u64) -> Matrix<'_> {
+        Matrix {
+            group: group.role.group(),
+            rows,
+            columns: group.columns,
+            indptr: &self.indptr,
+            indices: &self.indices,
+            values: &self.values,
+        }
+    }
+}
+
+/// Calls `each` with every row of `starts`, numbered from 0.
+fn deal(
+    matrix: &MatrixFile<'_>,
+    starts: &RowStarts,
+    content: Content,
+    mut each: impl FnMut(usize, &[u32], &[f32]),
+) -> Result<(), StoreError> {
+    let places = starts.starts();
+    let mut slab = Slab::default();
+    let mut row = 0;
+    while row + 1 < places.len() {
+        let fitting = places[row + 1..].partition_point(|&end| end - places[row] <= ENTRIES);
+        let rows: Range<usize> = row..row + fitting.max(1);
+        matrix.read_slab(starts, rows.clone(), content, &mut slab)?;
+        progress();
+        let mut start = 0;
+        for (row, &end) in rows.clone().zip(&slab.ends) {
+            each(row, &slab.columns[start..end], &slab.values[start..end]);
+            start = end;
+        }
+        row = rows.end;
+    }
+    Ok(())
+}

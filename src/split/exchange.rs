@@ -1,0 +1,118 @@
+//! Exchanging rows between parts, as long as that makes labels more evenly shared out.
+//!
+//! Rows of the rarest labels are dealt first, and the frequent labels that they have too come along with them: in
+//! hierarchies of labels so many that the rest cannot make up for it. Exchanges leave every part its number of rows.
+
+use std::collections::BTreeMap;
+
+use crate::store::Csr;
+use crate::world::progress;
+
+/// Passes over all rows, at most; most need four or five.
+const SWEEPS: usize = 10;
+
+/// Rows after which to say that something is going on.
+const BLOCK: usize = 1 << 16;
+
+/// A gain that is more than rounding.
+const GAIN: f64 = 1e-9;
+
+/// Exchanges pairs of rows, looking at them in the order of `order`, while the sum over labels and parts of the squared
+/// distance to the wanted positives, divided by the root of the label's positives, falls.
+pub(super) fn exchange(labels: &Csr, order: &[u32], sizes: &[u64], parts: &mut [u8]) {
+    let mut board = Board::new(labels, sizes, parts);
+    for _ in 0..SWEEPS {
+        // Rows that would rather go from one part to another, and wait for one that wants to come back.
+        let mut waiting: BTreeMap<(u8, u8), Vec<u32>> = BTreeMap::new();
+        let mut exchanged = false;
+        for (at, &row) in order.iter().enumerate() {
+            if at.is_multiple_of(BLOCK) {
+                progress();
+            }
+            let here = board.parts[row as usize];
+            let Some((there, gain)) = board.best_move(row) else { continue };
+            let partners = waiting.entry((there, here)).or_default();
+            board.go(row, there);
+            let partner = std::iter::from_fn(|| partners.pop())
+                .find(|&other| board.parts[other as usize] == there && gain + board.gain(other, here) > GAIN);
+            match partner {
+                Some(partner) => {
+                    board.go(partner, here);
+                    exchanged = true;
+                }
+                None => {
+                    board.go(row, here);
+                    waiting.entry((here, there)).or_default().push(row);
+                }
+            }
+        }
+        if !exchanged {
+            break;
+        }
+    }
+}
+
+struct Board<'b> {
+    labels: &'b Csr,
+    starts: Vec<usize>,
+    parts: &'b mut [u8],
+    count: usize,
+    /// Positives of each label in each part beyond those wanted there: label by label, part by part.
+    beyond: Vec<f64>,
+    /// What a distance of a label weighs.
+    weights: Vec<f64>,
+}
+
+impl<'b> Board<'b> {
+    fn new(labels: &'b Csr, sizes: &[u64], parts: &'b mut [u8]) -> Board<'b> {
+        let (count, rows) = (sizes.len(), labels.rows() as f64);
+        let mut positives = vec![0.0; labels.cols()];
+        labels.indices().iter().for_each(|&label| positives[label as usize] += 1.0);
+        let wanted = |all: f64| sizes.iter().map(move |&size| -all * size as f64 / rows);
+        let beyond = positives.iter().flat_map(|&all| wanted(all)).collect();
+        let weights = positives.iter().map(|all: &f64| 1.0 / all.max(1.0).sqrt()).collect();
+        let starts = labels.indptr().raw_storage().to_vec();
+        let mut board = Board { labels, starts, parts, count, beyond, weights };
+        for row in 0..labels.rows() {
+            board.add(row as u32, board.parts[row], 1.0);
+        }
+        board
+    }
+
+    fn labels_of(&self, row: u32) -> &'b [u32] {
+        &self.labels.indices()[self.starts[row as usize]..self.starts[row as usize + 1]]
+    }
+
+    fn add(&mut self, row: u32, part: u8, by: f64) {
+        for &label in self.labels_of(row) {
+            self.beyond[label as usize * self.count + usize::from(part)] += by;
+        }
+    }
+
+    fn go(&mut self, row: u32, there: u8) {
+        self.add(row, self.parts[row as usize], -1.0);
+        self.add(row, there, 1.0);
+        self.parts[row as usize] = there;
+    }
+
+    /// How much the weighted squares fall when a row goes to another part.
+    fn gain(&self, row: u32, there: u8) -> f64 {
+        let (here, there) = (usize::from(self.parts[row as usize]), usize::from(there));
+        let of = |&label: &u32| {
+            let beyond = &self.beyond[label as usize * self.count..];
+            self.weights[label as usize] * 2.0 * (beyond[here] - beyond[there] - 1.0)
+        };
+        self.labels_of(row).iter().map(of).sum()
+    }
+
+    /// Where a row would do most good, if it does any.
+    fn best_move(&self, row: u32) -> Option<(u8, f64)> {
+        let here = self.parts[row as usize];
+        let others = (0..self.count as u8).filter(|&part| part != here);
+        let gains = others.map(|part| (part, self.gain(row, part)));
+        gains.filter(|(_, gain)| *gain > GAIN).fold(None, |best: Option<(u8, f64)>, next| match best {
+            Some(best) if best.1 >= next.1 => Some(best),
+            _ => Some(next),
+        })
+    }
+}

@@ -1,0 +1,147 @@
+//! The file to split: its groups, and its names.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Result, usage};
+use crate::store::{Content, Csr, Hdf5File, Location, MatrixFile, Role, read_names};
+use crate::world::World;
+
+/// A data file, opened and looked at. Nothing but shapes and, on rank 0, names has been read.
+pub struct Source {
+    file: Hdf5File,
+    path: PathBuf,
+    rows: u64,
+    pub groups: Vec<Group>,
+    /// Names of instances and labels, where there are any; on rank 0.
+    pub instance_names: Option<Vec<String>>,
+    pub label_names: Option<Vec<String>>,
+    /// What else is in the file, and does not go into the parts.
+    pub left_out: Vec<String>,
+}
+
+/// A matrix with one row an instance.
+#[derive(Clone, Copy, Debug)]
+pub struct Group {
+    pub role: Role,
+    pub columns: u64,
+    pub entries: u64,
+}
+
+/// What a data file may hold for each instance.
+pub const ALL: [Role; 4] = [Role::Features, Role::Labels, Role::Marginals, Role::Predictions];
+
+const INSTANCES: &str = "instance_names";
+const LABELS: &str = "label_names";
+
+impl Source {
+    /// Looks for the groups `roles` in a file. Collective.
+    pub fn open(world: &World, path: &Path, roles: &[Role]) -> Result<Source> {
+        let mut source = world.agree(Source::look(path, roles))?;
+        if world.is_root() {
+            source.instance_names = read_names(&source.file, INSTANCES);
+            source.label_names = read_names(&source.file, LABELS);
+            let read = [(INSTANCES, source.instance_names.is_some()), (LABELS, source.label_names.is_some())];
+            let unread = read.into_iter().filter(|(name, read)| source.file.has(name) && !read);
+            let unread = unread.map(|(name, _)| format!("{name} (not text of variable length)"));
+            source.left_out.extend(unread.collect::<Vec<_>>());
+        }
+        world.agree(source.check_names())?;
+        Ok(source)
+    }
+
+    fn look(path: &Path, roles: &[Role]) -> Result<Source> {
+        let file = Hdf5File::open(path)?;
+        let (mut groups, mut rows) = (Vec::new(), 0);
+        for &role in roles.iter().filter(|role| file.has(role.group())) {
+            let matrix = MatrixFile::open(&file, at(path, role))?;
+            let (found, columns) = matrix.shape();
+            if let Some(Group { role: first, .. }) = groups.first().filter(|_| rows != found) {
+                return usage(format!(
+                    "{}: {} has {rows} rows, but {} has {found}; all groups describe the same rows",
+                    path.display(),
+                    first.group(),
+                    role.group()
+                ));
+            }
+            rows = found;
+            groups.push(Group { role, columns, entries: matrix.entries() });
+        }
+        let names: Vec<&str> = roles.iter().map(|role| role.group()).collect();
+        let members = file.members();
+        if groups.is_empty() {
+            let found = if members.is_empty() { "nothing".into() } else { members.join(", ") };
+            return usage(format!("{}: holds {found}, but none of {}", path.display(), names.join(", ")));
+        }
+        if rows > u32::MAX.into() {
+            return usage(format!("{}: {rows} rows, but at most {} can be split", path.display(), u32::MAX));
+        }
+        let known = |name: &String| {
+            names.contains(&name.as_str()) || [INSTANCES, LABELS, "rows"].contains(&name.as_str())
+        };
+        let left_out = members.into_iter().filter(|name| !known(name)).collect();
+        let (instance_names, label_names) = (None, None);
+        Ok(Source { file, path: path.into(), rows, groups, instance_names, label_names, left_out })
+    }
+
+    fn check_names(&mut self) -> Result<()> {
+        let found = self.instance_names.as_ref().map_or(self.rows, |names| names.len() as u64);
+        if found != self.rows {
+            let (path, rows) = (self.path.display(), self.rows);
+            return usage(format!("{path}: {INSTANCES} has {found} names, but there are {rows} rows"));
+        }
+        Ok(())
+    }
+
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub fn labels(&self) -> Option<Group> {
+        self.groups.iter().copied().find(|group| group.role == Role::Labels)
+    }
+
+    pub(super) fn label_entries(&self) -> u64 {
+        self.labels().map_or(0, |group| group.entries)
+    }
+
+    /// The rows of this rank, balanced by the entries of the largest group. Collective.
+    pub(super) fn share(&self, world: &World) -> Result<Range<u64>> {
+        let largest = self.groups.iter().max_by_key(|group| group.entries).expect("there is a group").role;
+        let mut bounds = Vec::new();
+        world.on_root(|| {
+            let ranges = self.matrix(largest)?.balanced(world.size())?;
+            bounds = ranges.iter().flat_map(|range| [range.start, range.end]).collect();
+            Ok(())
+        })?;
+        world.broadcast(&mut bounds);
+        Ok(bounds[2 * world.rank()]..bounds[2 * world.rank() + 1])
+    }
+
+    pub(super) fn matrix(&self, role: Role) -> Result<MatrixFile<'_>> {
+        Ok(MatrixFile::open(&self.file, at(&self.path, role))?)
+    }
+
+    /// All labels of the file. Only rank 0 does so.
+    pub(super) fn read_all_labels(&self) -> Result<Csr> {
+        let matrix = self.matrix(Role::Labels)?;
+        let starts = matrix.row_starts(0..self.rows)?;
+        Ok(matrix.read(&starts, Content::Labels)?)
+    }
+}
+
+fn at(path: &Path, role: Role) -> Location {
+    Location { file: path.into(), group: role.group().into() }
+}
+
+/// What values are checked for. Marginals go over as they are: whether to clamp them is decided by whoever uses them.
+pub(super) fn content(role: Role) -> Content {
+    match role {
+        Role::Labels => Content::Labels,
+        Role::Features | Role::Marginals | Role::Predictions => Content::Finite,
+    }
+}

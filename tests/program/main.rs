@@ -1,0 +1,41 @@
+//! The program from outside, as one test binary: linked once, and all tests share the machine's cores.
+//!
+//! A file beside this one is a module here: `cargo test --test program ranks::` runs those of `ranks.rs`.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod bad_input;
+mod bad_jobs;
+mod calibration;
+mod checkpoint;
+mod commands_agree;
+mod doctor;
+mod failures;
+mod help;
+mod launchers;
+mod locks;
+mod many_labels;
+mod memory;
+mod paper;
+mod ranks;
+mod run;
+mod run_stopped;
+mod signals;
+mod slurm;
+mod split;
+mod stall;
+mod train;
+
+#[test]
+fn every_file_of_a_folder_of_tests_is_a_module_there() {
+    for folder in ["program", "library"] {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
+        let main = std::fs::read_to_string(path.join("main.rs")).unwrap();
+        for name in common::names(&path).iter().filter(|name| *name != "main.rs") {
+            let module = format!("mod {};", name.trim_end_matches(".rs"));
+            let listed = main.lines().any(|line| line == module);
+            assert!(listed, "tests/{folder}/{name} is never run: add `{module}` to main.rs there");
+        }
+    }
+}

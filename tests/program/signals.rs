@@ -1,0 +1,282 @@
+//! Asked to stop, by a signal or by the clock, a fit saves what it has and says how to go on; anything else ends at once and
+//! leaves no half-written file.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use crate::common::files::assert_same_content;
+use crate::common::jobs::Job;
+use crate::common::{Ran, launcher, limited, macrok, macrok_with, names, on, program, run, text};
+
+/// Some thirty steps, which take three seconds when each is made to sleep.
+const FIT: &str = "fit --marginals data.h5 --labels data.h5 -k 2 --metric macro-gmean --init random --step classic \
+                   --min-gain 0 --max-iters 40";
+const SLOW: (&str, &str) = ("MACROK_TEST_FAULT", "sleep=100@iteration:0");
+
+fn words(line: &str) -> Vec<&str> {
+    line.split(' ').collect()
+}
+
+fn prepare(folder: &Path) {
+    macrok(folder, &words("synth data.h5 --instances 300 --labels 40 --nnz 12 --features 20")).ok();
+    macrok(folder, &words(&format!("{FIT} --out whole.h5"))).ok();
+}
+
+/// Starts a slow fit and waits until it has come to its second step.
+fn begun(count: usize, folder: &Path, options: &str, variables: &[(&str, &str)]) -> Option<Job> {
+    let mut job = Job::start(count, folder, &words(&format!("{FIT} {options}")), variables)?;
+    job.when_said("\n        2    0.");
+    Some(job)
+}
+
+/// The fit must have stopped in order because of `reason`, and go on to the same bits.
+#[track_caller]
+fn stopped_and_goes_on(ran: &Ran, folder: &Path, reason: &str, count: usize) {
+    assert_eq!(ran.status, Some(75), "{ran}");
+    let said: Vec<&str> =
+        ran.stderr.lines().filter(|line| line.contains("stopped after iteration")).collect();
+    assert_eq!(said.len(), 1, "{ran}");
+    assert!(said[0].starts_with(&format!("macrok: {reason}: stopped after iteration ")), "{ran}");
+    assert!(said[0].contains("which clf.h5.checkpoint holds; to go on"), "{ran}");
+    assert!(ran.errors().is_empty(), "{ran}");
+    assert_eq!(names(folder).iter().filter(|name| name.starts_with('.')).count(), 0, "{:?}", names(folder));
+    let (_, command) = said[0].split_once(": /").expect("a command to go on with");
+    let mut words: Vec<&str> = command.split(' ').collect();
+    assert_eq!(words.remove(0), &text(program())[1..], "{ran}");
+    assert_eq!(words.last(), Some(&"--resume"), "{ran}");
+    let ran = on(count, folder, &words, &[]).expect("a launcher").ok();
+    assert!(ran.stdout.contains("going on after iteration"), "{ran}");
+    assert_same_content(&folder.join("whole.h5"), &folder.join("clf.h5"));
+    assert_eq!(names(folder), ["clf.h5", "data.h5", "whole.h5"]);
+    fs::remove_file(folder.join("clf.h5")).unwrap();
+}
+
+#[test]
+fn every_signal_stops_a_fit_in_order_and_it_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    prepare(folder);
+    for signal in ["TERM", "INT", "USR1", "XCPU"] {
+        let job = begun(1, folder, "--out clf.h5", &[SLOW]).unwrap();
+        job.signal(0, signal);
+        stopped_and_goes_on(&job.end(), folder, &format!("SIG{signal}"), 1);
+    }
+}
+
+#[test]
+fn a_signal_to_one_rank_stops_all() {
+    if cfg!(not(feature = "mpi")) || launcher().is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    prepare(folder);
+    for (rank, signal, count, then) in [(2, "TERM", 3, 2), (0, "USR1", 2, 1), (1, "INT", 2, 3)] {
+        let job = begun(count, folder, "--out clf.h5", &[SLOW]).unwrap();
+        job.signal(rank, signal);
+        stopped_and_goes_on(&job.end(), folder, &format!("SIG{signal}"), then);
+    }
+}
+
+#[test]
+fn a_signal_to_all_ranks_stops_them_once() {
+    if cfg!(not(feature = "mpi")) || launcher().is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    prepare(folder);
+    let job = begun(4, folder, "--out clf.h5", &[SLOW]).unwrap();
+    job.signal_all("USR1");
+    stopped_and_goes_on(&job.end(), folder, "SIGUSR1", 1);
+}
+
+/// The first asks for an end of an iteration that does not come; the second does not ask.
+#[test]
+fn a_second_signal_ends_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    prepare(folder);
+    let stuck = [("MACROK_TEST_FAULT", "hang@pass#4:0"), ("MACROK_TEST_FLUSH", "1")];
+    let mut job = begun(1, folder, "--out clf.h5", &stuck).unwrap();
+    job.when_said("a test asked rank 0 to hang at pass");
+    job.signal(0, "TERM");
+    job.when_said("SIGTERM: stopping as soon as nothing is lost by it; a second signal ends it at once");
+    // One that comes right after the first is taken for the same wish.
+    job.until_ended(|job| job.signal_all("INT"));
+    let ran = job.end();
+    assert_eq!(ran.status, Some(128 + 2), "{ran}");
+    assert!(ran.took < Duration::from_secs(20), "{ran}");
+    // What was saved before is still good.
+    macrok(folder, &words(&format!("{FIT} --out clf.h5 --resume"))).ok();
+    assert_same_content(&folder.join("whole.h5"), &folder.join("clf.h5"));
+}
+
+#[test]
+fn a_signal_while_loading_is_heard_before_the_first_iteration() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    prepare(folder);
+    for count in if cfg!(feature = "mpi") && launcher().is_some() { vec![1, 3] } else { vec![1] } {
+        let fault = format!("sleep=700@load:{}", count - 1);
+        let args = format!("{FIT} --out clf.h5 --resume");
+        let mut job = Job::start(count, folder, &words(&args), &[("MACROK_TEST_FAULT", &fault)]).unwrap();
+        job.when_said("a pass; needs");
+        job.signal(count - 1, "TERM");
+        let ran = job.end();
+        assert_eq!(ran.status, Some(75), "{ran}");
+        let says = "macrok: SIGTERM: stopped after loading, with nothing to resume yet; to go on";
+        assert_eq!(ran.stderr.matches(says).count(), 1, "{ran}");
+        assert!(!ran.stdout.contains("\niteration"), "{ran}");
+        assert_eq!(names(folder), ["data.h5", "whole.h5"]);
+    }
+}
+
+#[test]
+fn a_fit_stops_before_its_time_is_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    prepare(folder);
+    let limited = format!("{FIT} --out clf.h5 --time-limit 0:02");
+    let ran = macrok_with(folder, &words(&limited), &[("MACROK_TEST_FAULT", "sleep=200@iteration:0")]);
+    assert!(ran.took < Duration::from_secs(3), "{ran}");
+    let plain = ran.stderr.replace(" --time-limit 0:02", "");
+    stopped_and_goes_on(&Ran { stderr: plain, ..ran }, folder, "the time is nearly up", 1);
+}
+
+#[test]
+fn the_time_that_slurm_leaves_is_the_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    prepare(folder);
+    let slow = ("MACROK_TEST_FAULT", "sleep=200@iteration:0");
+    let job = ("SLURM_JOB_ID", "7");
+    let args = format!("{FIT} --out clf.h5");
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
+    let end = (now + 4).to_string();
+    let ran = macrok_with(folder, &words(&args), &[slow, job, ("SLURM_JOB_END_TIME", &end)]);
+    stopped_and_goes_on(&ran, folder, "the time is nearly up", 1);
+    // An older Slurm has to be asked.
+    let bin = tempfile::tempdir().unwrap();
+    let squeue = bin.path().join("squeue");
+    fs::write(&squeue, "#!/bin/sh\n[ \"$*\" = '-h -j 7 -o %L' ] && echo 0:03\n").unwrap();
+    run({
+        let mut command = limited(5);
+        command.args(["chmod", "+x", text(&squeue)]);
+        command
+    })
+    .ok();
+    let path = format!("{}:{}", text(bin.path()), std::env::var("PATH").unwrap());
+    let ran = macrok_with(folder, &words(&args), &[slow, job, ("PATH", &path)]);
+    stopped_and_goes_on(&ran, folder, "the time is nearly up", 1);
+    // What was typed counts for more.
+    let args = format!("{args} --time-limit 1:00:00");
+    macrok_with(folder, &words(&args), &[job, ("SLURM_JOB_END_TIME", "1")]).ok();
+}
+
+#[test]
+fn what_is_no_time_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let ran = macrok(folder.path(), &words(&format!("{FIT} --out clf.h5 --time-limit 2h")));
+    assert_eq!(ran.status, Some(2), "{ran}");
+    assert!(ran.stderr.contains("'2h' is no time; write HH:MM:SS"), "{ran}");
+}
+
+/// What cannot be saved must not be called resumable: a script would start it again and again.
+#[test]
+fn a_fit_whose_checkpoints_fail_does_not_claim_to_be_resumable() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    prepare(folder);
+    let faults = ("MACROK_TEST_FAULT", "sleep=50@iteration:0,fail@save:0");
+    let mut job = begun(1, folder, "--out clf.h5", &[faults]).unwrap();
+    job.when_said("macrok: warning: clf.h5.checkpoint: cannot be written");
+    job.signal(0, "TERM");
+    let ran = job.end();
+    assert_eq!(ran.status, Some(1), "{ran}");
+    assert!(ran.errors()[0].contains("SIGTERM: stopped after iteration"), "{ran}");
+    assert!(ran.errors()[0].contains("nothing can be resumed: clf.h5.checkpoint: a test asked"), "{ran}");
+    assert!(!ran.stderr.contains("--resume"), "{ran}");
+    assert_eq!(names(folder), ["data.h5", "whole.h5"]);
+}
+
+/// Nothing can be saved, so there is nothing to wait for.
+#[test]
+fn without_checkpoints_the_first_signal_ends_a_fit() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    prepare(folder);
+    let job = begun(1, folder, "--out clf.h5 --checkpoint-every 0", &[SLOW]).unwrap();
+    job.signal(0, "TERM");
+    let ran = job.end();
+    assert_eq!(ran.status, Some(128 + 15), "{ran}");
+    assert_eq!(names(folder), ["data.h5", "whole.h5"]);
+}
+
+#[test]
+fn a_command_that_is_ended_while_it_writes_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    for count in if cfg!(feature = "mpi") && launcher().is_some() { vec![1, 3] } else { vec![1] } {
+        let last = count - 1;
+        let fault = format!("hang@write:{last}");
+        let mut job =
+            Job::start(count, folder, &["synth", "new.h5"], &[("MACROK_TEST_FAULT", &fault)]).unwrap();
+        job.when("a partial file", || names(folder).iter().any(|name| name.ends_with(".part")));
+        job.signal(last, "TERM");
+        let ran = job.end();
+        assert!(ran.status.is_some_and(|status| status != 0 && status != 75), "{ran}");
+        if count == 1 {
+            assert_eq!(ran.status, Some(128 + 15), "{ran}");
+        }
+        assert!(names(folder).is_empty(), "{:?}", names(folder));
+    }
+}
+
+#[test]
+fn what_a_killed_process_left_goes_with_the_next_that_writes_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let fault = [("MACROK_TEST_FAULT", "kill@write:0")];
+    let ran = Job::start(1, folder, &["synth", "new.h5"], &fault).unwrap().end();
+    assert_eq!(ran.status, Some(128 + 9), "{ran}");
+    assert_eq!(names(folder).len(), 1);
+    macrok(folder, &["synth", "new.h5"]).ok();
+    assert_eq!(names(folder), ["new.h5"]);
+}
+
+/// As `nohup` does, or a script that starts it with `&`.
+#[test]
+fn a_signal_that_was_ignored_from_the_start_stays_ignored() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    prepare(folder);
+    let mut command = limited(60);
+    let line = format!("trap '' INT; exec {} {FIT} --out clf.h5", text(program()));
+    command.args(["sh", "-c", &line]).current_dir(folder).env(SLOW.0, SLOW.1);
+    let mut job = Job::spawn(command);
+    job.when_said("\n        2    0.");
+    job.signal(0, "INT");
+    job.end().ok();
+    assert_same_content(&folder.join("whole.h5"), &folder.join("clf.h5"));
+}
+
+/// `macrok ... | head -1`: no trace, no complaint; and a fit is not thrown away because nobody reads its log any more.
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    prepare(folder);
+    let fit = format!("{FIT} --out clf.h5");
+    for args in
+        ["--help", "fit --help", "fit --metric help", "inspect data.h5", "inspect data.h5 --json -", &fit]
+    {
+        let mut command = limited(30);
+        let line = format!("{} {args} | head -c 1 >/dev/null; exit ${{PIPESTATUS[0]}}", text(program()));
+        command.args(["bash", "-c", &line]).current_dir(folder);
+        let ran = run(command).ok();
+        assert!(!ran.stderr.contains("macrok") && !ran.stderr.contains("anic"), "{ran}");
+    }
+    assert_same_content(&folder.join("whole.h5"), &folder.join("clf.h5"));
+}
