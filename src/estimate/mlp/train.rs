@@ -98,7 +98,7 @@ impl<'a> Room<'a> {
                 self.try_out(&mut progress, resumed.take(), &trained, (&held, held_rows), saving)?;
             }
         }
-        let chosen = best(&progress.tried).map(|it| (it.trial.clone(), it.epochs));
+        let chosen = best(self.options, &progress.tried).map(|it| (it.trial.clone(), it.epochs));
         let asked = Trial { hidden: self.options.hidden.clone(), rate: self.options.rate };
         let (trial, epochs) = chosen.unwrap_or((asked, self.options.epochs));
         let all = (0..self.data.features.count()).collect();
@@ -180,7 +180,7 @@ impl<'a> Room<'a> {
             let loss = self.epoch(&mut training, progress)?;
             let found = held_out(self.world, &training.network, self.data, held, held_rows);
             self.line(progress.epoch, loss, Some(found), start);
-            if progress.best.is_none_or(|best| found.loss < best.1.loss) {
+            if progress.best.is_none_or(|best| found.beats(&best.1, self.options.loss)) {
                 progress.best = Some((progress.epoch, found));
             }
             self.between(progress, &training, saving)?;
