@@ -90,8 +90,7 @@ test-cluster: deps-cluster python-env ## real Slurm daemons and several hosts, i
 	$(call step,cluster tests)
 	@if [ -e $(VENV)/made ]; then \
 		$(CARGO) build --locked && \
-		MACROK_BIN="$$(realpath $(TARGET)/debug/macrok)" MACROK_MPICH_BIN="$$(realpath $(TARGET)-mpich/debug/macrok 2>/dev/null)" \
-		sh tests/cluster/run.sh timeout --foreground -s INT -k 30 1500 \
+		MACROK_BIN="$$(realpath $(TARGET)/debug/macrok)" sh tests/cluster/run.sh timeout --foreground -s INT -k 30 1500 \
 			$(VENV)/bin/python -B -m pytest -v --tb=short -p no:cacheprovider --basetemp=/run/cluster/tests tests/cluster; \
 	else echo "SKIPPED: cluster tests (no Python environment, see above)"; fi
 
