@@ -85,13 +85,12 @@ test-mpich: ## the tests of several ranks, built with MPICH
 			--test program -- ranks:: doctor:: failures::a_rank_that run::an; \
 	else echo "SKIPPED: tests under MPICH (no mpicc.mpich; run make deps-mpich)"; fi
 
-# As root, with Slurm and sshd. Some four minutes on two idle cores; the limit is for a test that hangs in spite of its own.
+# As root, with Slurm and sshd. Some five minutes on two cores; the limit is for a test that hangs in spite of its own.
 test-cluster: deps-cluster python-env ## real Slurm daemons and several hosts, in namespaces on this machine
 	$(call step,cluster tests)
 	@if [ -e $(VENV)/made ]; then \
 		$(CARGO) build --locked && \
-		MACROK_BIN="$$(realpath $(TARGET)/debug/macrok)" MACROK_MPICH_BIN="$$(realpath $(TARGET)-mpich/debug/macrok 2>/dev/null)" \
-		sh tests/cluster/run.sh timeout --foreground -s INT -k 30 1500 \
+		MACROK_BIN="$$(realpath $(TARGET)/debug/macrok)" sh tests/cluster/run.sh timeout --foreground -s INT -k 30 1500 \
 			$(VENV)/bin/python -B -m pytest -v --tb=short -p no:cacheprovider --basetemp=/run/cluster/tests tests/cluster; \
 	else echo "SKIPPED: cluster tests (no Python environment, see above)"; fi
 

@@ -65,10 +65,11 @@ def binary():
 
 @pytest.fixture(scope="session")
 def mpich_binary():
-    """The program built with MPICH, which `make test-mpich` leaves."""
+    """The program built with MPICH, which `make test-mpich` leaves in target-mpich/debug."""
     path = os.environ.get("MACROK_MPICH_BIN")
     if not path:
-        pytest.skip("no program built with MPICH; make test-mpich builds one")
+        # Seen twice in four runs, with 4.0.2: the result is written, and then the job does not end.
+        pytest.skip("jobs of MPICH under srun do not always end; to try, name the program in MACROK_MPICH_BIN")
     return Path(path).resolve(strict=True)
 
 
