@@ -13,7 +13,7 @@ from harness import machine
 from harness.document import replace_section
 from training import sets
 
-COMPARISONS = ("against_napkinxc", "end_to_end")
+COMPARISONS = ("against_napkinxc", "networks", "end_to_end")
 
 
 def typed() -> argparse.Namespace:

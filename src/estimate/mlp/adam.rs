@@ -70,6 +70,9 @@ impl Scale {
     }
 }
 
+/// Weights, their moments and how far they are, of all rows, and the scales of the steps.
+type AllRows<'a> = (&'a mut [f32], &'a mut [f32], &'a mut [f32], &'a mut [u32], &'a [Scale]);
+
 /// Weights, their moments and how far they are, of one row.
 type Row<'a> = ((&'a mut [f32], &'a mut [f32]), (&'a mut [f32], &'a mut u32));
 
@@ -155,10 +158,7 @@ impl Adam {
         }
     }
 
-    fn rows<'a>(
-        &'a mut self,
-        numbers: &'a mut [f32],
-    ) -> (&'a mut [f32], &'a mut [f32], &'a mut [f32], &'a mut [u32], &'a [Scale]) {
+    fn rows<'a>(&'a mut self, numbers: &'a mut [f32]) -> AllRows<'a> {
         let from = self.rows_from;
         (
             &mut numbers[from..],

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::forward::{Forward, ROWS};
+use super::loss::Loss;
 use super::network::Network;
 use super::pass::Examples;
 use crate::world::{World, progress};
@@ -18,6 +19,17 @@ pub struct HeldOut {
 }
 
 const AT: [usize; 3] = [1, 3, 5];
+
+impl HeldOut {
+    /// Whether this is better than another, for networks trained with `loss`: a smaller cross-entropy, which judges
+    /// probabilities; the others are smallest long before their order of labels is best, so that precision at 5 decides.
+    pub(super) fn beats(&self, other: &HeldOut, loss: Loss) -> bool {
+        match loss {
+            Loss::Bce => self.loss < other.loss,
+            Loss::Focal | Loss::Asymmetric => self.precision[2] > other.precision[2],
+        }
+    }
+}
 
 /// Asks about `rows`, which are this rank's; `total` are those of all. Collective.
 pub(super) fn held_out(

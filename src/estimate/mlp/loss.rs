@@ -63,6 +63,18 @@ impl Loss {
         sum + right
     }
 
+    /// The logit that is best for all rows alike, when a share of them have the label. For cross-entropy that of the share.
+    pub(super) fn best_constant(self, share: f64) -> f32 {
+        let (mut low, mut high) = (-30.0f32, 30.0f32);
+        for _ in 0..60 {
+            let middle = 0.5 * (low + high);
+            let slope =
+                share * f64::from(self.present(middle).1) + (1.0 - share) * f64::from(self.absent(middle).1);
+            if slope < 0.0 { low = middle } else { high = middle }
+        }
+        low
+    }
+
     /// Loss and slope where the row has the label.
     #[inline(always)]
     fn present(self, z: f32) -> (f32, f32) {
@@ -131,7 +143,7 @@ mod tests {
     use super::*;
 
     /// The definitions, in double precision.
-    pub fn defined(loss: Loss, z: f64, present: bool) -> f64 {
+    fn defined(loss: Loss, z: f64, present: bool) -> f64 {
         let p = 1.0 / (1.0 + (-z).exp());
         match (loss, present) {
             (Loss::Bce, true) => -p.ln(),
@@ -142,6 +154,22 @@ mod tests {
             (Loss::Asymmetric, false) => {
                 let shifted = (p - 0.05).max(0.0);
                 -shifted.powi(4) * (1.0 - shifted).ln()
+            }
+        }
+    }
+
+    #[test]
+    fn the_best_constant_is_better_than_its_neighbours() {
+        for share in [0.6, 0.1, 1e-3, 1e-5] {
+            let found = f64::from(Loss::Bce.best_constant(share));
+            assert!((found - (share / (1.0 - share)).ln()).abs() < 1e-3, "{share} {found}");
+            for loss in [Loss::Focal, Loss::Asymmetric] {
+                let found = f64::from(loss.best_constant(share));
+                let at = |z: f64| share * defined(loss, z, true) + (1.0 - share) * defined(loss, z, false);
+                assert!(
+                    at(found) <= at(found - 0.1) && at(found) <= at(found + 0.1),
+                    "{loss:?} {share} {found}"
+                );
             }
         }
     }

@@ -1,5 +1,6 @@
 //! A network: its shape and its numbers.
 
+use super::loss::Loss;
 use super::shape::{Place, Shape};
 use crate::random::{Purpose, bits, unit};
 
@@ -13,9 +14,9 @@ pub struct Network {
 }
 
 impl Network {
-    /// Random weights, uniform within one over the square root of the layer's inputs. The biases of the labels are the logits
-    /// of how often they occur (`positives` of `rows`), so that training begins where a constant guess would end.
-    pub fn random(shape: Shape, seed: u64, positives: &[u64], rows: u64) -> Network {
+    /// Random weights, uniform within one over the square root of the layer's inputs. The biases of the labels follow how often
+    /// they occur (`positives` of `rows`), so that training begins where a constant guess would end.
+    pub fn random(shape: Shape, seed: u64, positives: &[u64], rows: u64, loss: Loss) -> Network {
         let places = shape.places();
         let mut numbers = vec![0.0; shape.parameters()];
         for (layer, place) in places.iter().enumerate() {
@@ -28,7 +29,7 @@ impl Network {
         let last = places[places.len() - 1].biases.clone();
         for (bias, &positive) in numbers[last].iter_mut().zip(positives) {
             let share = (positive as f64 + 0.5) / (rows as f64 + 1.0);
-            *bias = (share / (1.0 - share)).ln() as f32;
+            *bias = loss.best_constant(share);
         }
         Network { shape, places, numbers }
     }

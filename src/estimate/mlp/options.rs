@@ -20,7 +20,7 @@ pub struct NetworkOptions {
     pub epochs: u32,
     /// Share of the rows held out to find the best number of epochs; with 0 there are exactly `epochs`.
     pub validation: f64,
-    /// Epochs in a row without a better loss on those, after which the others are not tried.
+    /// Epochs in a row that are no better on those, after which the others are not tried.
     pub patience: u32,
     /// Whether layers, widths and learning rates are tried out on the rows held out.
     pub search: bool,

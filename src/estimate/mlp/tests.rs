@@ -49,7 +49,7 @@ impl Small {
 
 fn network(shape: &Shape) -> Network {
     let positives: Vec<u64> = (0..shape.labels as u64).map(|label| label % 20).collect();
-    let mut network = Network::random(shape.clone(), 11, &positives, 20);
+    let mut network = Network::random(shape.clone(), 11, &positives, 20, Loss::Bce);
     // Biases too, so that nothing is zero by accident.
     let mut draws = Sequence::new(4, Purpose::SynthRow, 6);
     network.numbers.iter_mut().for_each(|number| *number += 0.3 * (draws.next_unit() as f32 - 0.5));
@@ -235,7 +235,9 @@ fn trained(input: Input, threads: usize) -> (Vec<f32>, f64) {
         let how = How { batch: 16, dropout: 0.2, rate: 0.01, seed: 4 };
         let world = World::alone();
         let mut training = Training::new(&world, network(&shape), data, (0..80).collect(), how);
-        (0..3).for_each(|epoch| drop(training.epoch(&world, epoch)));
+        (0..3).for_each(|epoch| {
+            training.epoch(&world, epoch);
+        });
         let held_out = held_out(&world, &training.network, data, &[80, 81, 85, 89], 4);
         (training.network.numbers, held_out.loss)
     })

@@ -98,7 +98,7 @@ impl<'a> Room<'a> {
                 self.try_out(&mut progress, resumed.take(), &trained, (&held, held_rows), saving)?;
             }
         }
-        let chosen = best(&progress.tried).map(|it| (it.trial.clone(), it.epochs));
+        let chosen = best(self.options, &progress.tried).map(|it| (it.trial.clone(), it.epochs));
         let asked = Trial { hidden: self.options.hidden.clone(), rate: self.options.rate };
         let (trial, epochs) = chosen.unwrap_or((asked, self.options.epochs));
         let all = (0..self.data.features.count()).collect();
@@ -152,7 +152,8 @@ impl<'a> Room<'a> {
         let numbers = shape.parameters() as u64 * 4 * (4 + if self.world.is_root() { 6 } else { 0 });
         let units = (2 * shape.hidden.iter().sum::<usize>() + shape.labels) as u64;
         check_room(self.world, numbers + units * self.options.batch as u64 * 4)?;
-        let network = Network::random(shape, self.options.seed, &self.positives, self.total_rows);
+        let network =
+            Network::random(shape, self.options.seed, &self.positives, self.total_rows, self.options.loss);
         let NetworkOptions { batch, dropout, seed, .. } = *self.options;
         let how = How { batch, dropout, rate: trial.rate, seed };
         Ok(Training::new(self.world, network, self.data, rows, how))
@@ -179,7 +180,7 @@ impl<'a> Room<'a> {
             let loss = self.epoch(&mut training, progress)?;
             let found = held_out(self.world, &training.network, self.data, held, held_rows);
             self.line(progress.epoch, loss, Some(found), start);
-            if progress.best.is_none_or(|best| found.loss < best.1.loss) {
+            if progress.best.is_none_or(|best| found.beats(&best.1, self.options.loss)) {
                 progress.best = Some((progress.epoch, found));
             }
             self.between(progress, &training, saving)?;
@@ -246,20 +247,22 @@ impl<'a> Room<'a> {
                 "held-out-loss": tried.held_out.loss, "held-out-precision": tried.held_out.precision,
             })
         };
-        let mut file = ModelFile::default();
-        file.estimator = "mlp".into();
-        file.features = shape.features as u64;
-        file.labels = shape.labels as u64;
-        file.seed = self.options.seed;
-        file.options = self.options.to_json();
-        file.record = json!({
-            "layers": shape.text(),
-            "parameters": shape.parameters(),
-            "epochs": epochs,
-            "loss": progress.losses.last(),
-            "ranks": self.world.size(),
-            "tried": progress.tried.iter().map(tried).collect::<Vec<_>>(),
-        });
+        let mut file = ModelFile {
+            estimator: "mlp".into(),
+            features: shape.features as u64,
+            labels: shape.labels as u64,
+            seed: self.options.seed,
+            options: self.options.to_json(),
+            record: json!({
+                "layers": shape.text(),
+                "parameters": shape.parameters(),
+                "epochs": epochs,
+                "loss": progress.losses.last(),
+                "ranks": self.world.size(),
+                "tried": progress.tried.iter().map(tried).collect::<Vec<_>>(),
+            }),
+            ..ModelFile::default()
+        };
         network.put_into(&mut file);
         file
     }

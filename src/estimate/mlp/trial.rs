@@ -37,7 +37,7 @@ pub(super) fn next_trial(options: &NetworkOptions, tried: &[Tried]) -> Option<Tr
     }
     let layers = wanted.len();
     if let Some(best) =
-        best(&tried[..layers.min(tried.len())]).filter(|_| options.search && tried.len() >= layers)
+        best(options, &tried[..layers.min(tried.len())]).filter(|_| options.search && tried.len() >= layers)
     {
         let hidden = &best.trial.hidden;
         wanted.extend(RATES.iter().map(|by| Trial { hidden: hidden.clone(), rate: options.rate * by }));
@@ -45,9 +45,9 @@ pub(super) fn next_trial(options: &NetworkOptions, tried: &[Tried]) -> Option<Tr
     wanted.into_iter().nth(tried.len())
 }
 
-/// The one with the smallest loss on the rows held out; of equal ones the first.
-pub(super) fn best(tried: &[Tried]) -> Option<&Tried> {
-    tried.iter().min_by(|a, b| a.held_out.loss.total_cmp(&b.held_out.loss))
+/// The one that is best on the rows held out; of equal ones the first.
+pub(super) fn best<'t>(options: &NetworkOptions, tried: &'t [Tried]) -> Option<&'t Tried> {
+    tried.iter().reduce(|a, b| if b.held_out.beats(&a.held_out, options.loss) { b } else { a })
 }
 
 #[cfg(test)]
@@ -101,6 +101,6 @@ mod tests {
                 "[512, 512] 0.002"
             ]
         );
-        assert_eq!(best(&tried).unwrap().trial.rate, 0.002);
+        assert_eq!(best(&options(true), &tried).unwrap().trial.rate, 0.002);
     }
 }
