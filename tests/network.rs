@@ -117,6 +117,9 @@ const ROWS: [&[(i64, f64)]; 5] =
 const LABELS: [&[(i64, f64)]; 5] =
     [&[(0, 1.0)], &[(1, 1.0)], &[(0, 1.0), (1, 1.0)], &[(1, 1.0)], &[(0, 1.0)]];
 
+const NOTHING: &[(i64, f64)] = &[];
+const SEVEN: &[(i64, f64)] = &[(0, 7.0)];
+
 fn write(folder: &Path, features: &Parts, labels: &Parts) {
     create(&folder.join("d.h5"), |file| {
         features.write(file, "features");
@@ -145,7 +148,7 @@ fn refused(change: impl FnOnce(&mut Parts, &mut Parts), options: &str, says: &st
 
 #[test]
 fn what_cannot_be_trained_is_refused() {
-    refused(|_, labels| *labels = Parts::new(2, &[&[]; 5]), "", "d.h5:labels: no row has a label");
+    refused(|_, labels| *labels = Parts::new(2, &[NOTHING; 5]), "", "d.h5:labels: no row has a label");
     refused(|features, _| features.data[1] = f64::NAN, "", "row 0, column 1 is NaN, which is not a finite");
     refused(|_, _| (), "--validation 0.000001", "holds out 0 of 5 rows, but some must be on either side");
     let checked = [
@@ -197,7 +200,7 @@ fn odd_but_possible_data_is_learnt_from() {
             Parts::new(3, &[&[(0, 1.0)], &[], &[(1, 1.0)], &[], &[]]),
             Parts::new(2, &LABELS),
         ),
-        ("constant features", Parts::new(1, &[&[(0, 7.0)]; 5]), Parts::new(2, &LABELS)),
+        ("constant features", Parts::new(1, &[SEVEN; 5]), Parts::new(2, &LABELS)),
     ];
     for (name, features, labels) in cases {
         for loss in ["bce", "focal", "asymmetric"] {
