@@ -46,7 +46,8 @@ def pytest_collection_modifyitems(items):
 
 def pytest_report_teststatus(report):
     if report.skipped:
-        return "skipped", "s", f"SKIPPED: {report.longrepr[2]}"
+        why = report.longrepr[2].removeprefix("Skipped: ")
+        return "skipped", "s", f"SKIPPED: {why}"
     if report.when == "call" and report.outcome in ("passed", "failed"):
         return report.outcome, report.outcome[0], f"{report.outcome} in {report.duration:.1f} s"
     return None

@@ -30,11 +30,14 @@ fn prepare(folder: &Path) {
     macrok(folder, &["synth", "data.h5", "--instances", "300", "--labels", "40"]).ok();
 }
 
-/// A failure of one rank is known to all at once, not only when they have waited for it in vain.
+/// A failure of one rank is known to all at once, not only when they have waited for it in vain. It has the status of a
+/// failure: neither that of bad input nor that of a run that can go on. Launchers other than Open MPI's may mix in the
+/// signal by which they ended the others.
 #[track_caller]
-fn ended(ran: &Ran, status: i32) {
-    assert_eq!(ran.status, Some(status), "{ran}");
-    assert!(ran.took < Duration::from_secs(30), "{ran}");
+fn failed(ran: &Ran) {
+    let plain = launcher().is_some_and(|launcher| launcher.is_open_mpi);
+    let right = if plain { ran.status == Some(1) } else { !matches!(ran.status, None | Some(0 | 2 | 75)) };
+    assert!(right && ran.took < Duration::from_secs(30), "{ran}");
 }
 
 #[test]
@@ -45,7 +48,7 @@ fn a_rank_that_is_given_no_memory_ends_all_in_every_phase() {
     for place in ["start", "load", "pass#2", "iteration#2", "write"] {
         let fault = [("MACROK_TEST_FAULT", &*format!("memory@{place}:1"))];
         let Some(ran) = ranks_with(3, folder, &[&FIT[..], &["--force"]].concat(), &fault, 60) else { return };
-        ended(&ran, 1);
+        failed(&ran);
         assert_eq!(ran.stderr.matches("memory allocation of").count(), 1, "at {place}: {ran}");
         assert!(
             !ran.stderr.contains("received signal"),
@@ -66,7 +69,7 @@ fn no_memory_for_a_checkpoint_ends_all() {
     prepare(folder);
     let fault = [("MACROK_TEST_FAULT", "memory@save:0")];
     let Some(ran) = ranks_with(2, folder, &FIT, &fault, 60) else { return };
-    ended(&ran, 1);
+    failed(&ran);
     assert_eq!(ran.stderr.matches("memory allocation of").count(), 1, "{ran}");
 }
 
@@ -123,7 +126,7 @@ fn a_rank_with_a_limit_on_its_memory_ends_all_before_loading() {
     let folder = folder.path();
     macrok(folder, &["synth", "data.h5", "--instances", "30000", "--labels", "2000", "--nnz", "400"]).ok();
     let Some(ran) = with_a_last_rank(folder, "ulimit -d 70000") else { return };
-    ended(&ran, 2);
+    assert_eq!(ran.status, Some(2), "{ran}");
     let [error] = ran.errors()[..] else { panic!("{ran}") };
     assert!(error.contains("error: rank 2 on node ") && error.contains("`ulimit -d` leaves only"), "{ran}");
     assert!(!ran.stdout.contains("iteration"), "{ran}");

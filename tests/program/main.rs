@@ -17,6 +17,7 @@ mod launchers;
 mod locks;
 mod many_labels;
 mod memory;
+mod network;
 mod paper;
 mod ranks;
 mod run;

@@ -23,7 +23,7 @@ def bench(binary, tmp_path):
             sys.executable, "-B", HARNESS, "--macrok", binary, "--size", "tiny", "--folder", tmp_path / "data",
             "--out", out, "--bandwidth", f"{sys.executable} {probe}", *arguments,
         ]  # fmt: skip
-        done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
         assert done.returncode == 0, done.stderr
         return out.read_text()
 

@@ -1,5 +1,7 @@
 //! A forest, made ready to be asked about many rows.
 
+#![allow(clippy::needless_range_loop, reason = "lanes of several vectors side by side")]
+
 use super::columns::FeatureSet;
 use super::forest::{Forest, NO_NODE};
 use super::sigmoid::sigmoid;

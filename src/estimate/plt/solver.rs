@@ -9,6 +9,8 @@
 //! of them. A lane can sit out rows that are not its own. Nothing is added across lanes, so a node's weights do not
 //! depend on how wide the vectors of a processor are.
 
+#![allow(clippy::needless_range_loop, reason = "lanes of several vectors side by side")]
+
 use super::options::TreeOptions;
 use super::sigmoid::sigmoid;
 use crate::random::{Purpose, Sequence};

@@ -1,13 +1,11 @@
 //! Networks: the same bits on any number of threads and for each number of ranks, equally good on all of them; a training that
 //! is killed goes on; bad input has a clear outcome.
 
-mod common;
-
 use std::path::Path;
 
-use common::files::{Parts, assert_same_content, create};
-use common::jobs::Job;
-use common::{Ran, launcher, macrok, names, on, ranks};
+use crate::common::files::{Parts, assert_same_content, create};
+use crate::common::jobs::Job;
+use crate::common::{Ran, launcher, macrok, names, on, ranks};
 
 const TRAIN: &str =
     "train data.h5 --estimator mlp --hidden 128 --batch 32 --learning-rate 0.01 --epochs 6 --patience 2";
@@ -117,9 +115,6 @@ const ROWS: [&[(i64, f64)]; 5] =
 const LABELS: [&[(i64, f64)]; 5] =
     [&[(0, 1.0)], &[(1, 1.0)], &[(0, 1.0), (1, 1.0)], &[(1, 1.0)], &[(0, 1.0)]];
 
-const NOTHING: &[(i64, f64)] = &[];
-const SEVEN: &[(i64, f64)] = &[(0, 7.0)];
-
 fn write(folder: &Path, features: &Parts, labels: &Parts) {
     create(&folder.join("d.h5"), |file| {
         features.write(file, "features");
@@ -148,7 +143,7 @@ fn refused(change: impl FnOnce(&mut Parts, &mut Parts), options: &str, says: &st
 
 #[test]
 fn what_cannot_be_trained_is_refused() {
-    refused(|_, labels| *labels = Parts::new(2, &[NOTHING; 5]), "", "d.h5:labels: no row has a label");
+    refused(|_, labels| *labels = Parts::new(2, &[&[][..]; 5]), "", "d.h5:labels: no row has a label");
     refused(|features, _| features.data[1] = f64::NAN, "", "row 0, column 1 is NaN, which is not a finite");
     refused(|_, _| (), "--validation 0.000001", "holds out 0 of 5 rows, but some must be on either side");
     let checked = [
@@ -200,7 +195,7 @@ fn odd_but_possible_data_is_learnt_from() {
             Parts::new(3, &[&[(0, 1.0)], &[], &[(1, 1.0)], &[], &[]]),
             Parts::new(2, &LABELS),
         ),
-        ("constant features", Parts::new(1, &[SEVEN; 5]), Parts::new(2, &LABELS)),
+        ("constant features", Parts::new(1, &[&[(0, 7.0)][..]; 5]), Parts::new(2, &LABELS)),
     ];
     for (name, features, labels) in cases {
         for loss in ["bce", "focal", "asymmetric"] {
