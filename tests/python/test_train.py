@@ -51,3 +51,23 @@ def test_marginals_are_what_the_model_says(macrok, options):
         largest = np.sort(np.argsort(-wanted[row], kind="stable")[:9])
         np.testing.assert_array_equal(kept[row].indices, largest)
         np.testing.assert_allclose(kept[row].data, wanted[row, largest], rtol=2e-5)
+
+
+@pytest.mark.parametrize("hidden", ["128", "130,150,128"])
+def test_marginals_are_what_the_network_says(macrok, hidden):
+    macrok.run("synth", "train.h5", "--instances", 300, "--labels", 60, "--features", 50, "--nnz", 20)
+    macrok.run(
+        "train", "train.h5", "--estimator", "mlp", "--hidden", hidden, "--epochs", 2, "--validation", 0, "--out", "a.model",
+    )  # fmt: skip
+    macrok.run("marginals", "a.model", "train.h5", "--keep", 60, "--out", "m.h5")
+    with h5py.File(macrok.folder / "train.h5") as file:
+        units = matrix(file["features"], file["features"].attrs["shape"]).toarray().astype(np.float64)
+    with h5py.File(macrok.folder / "a.model") as model:
+        layers = [model["network"][str(layer)] for layer in range(len(model["network"]))]
+        assert [layer["weights"].shape[1] for layer in layers[:-1]] == [int(units) for units in hidden.split(",")]
+        for layer in layers:
+            logits = units @ layer["weights"][:] + layer["biases"][:]
+            units = np.maximum(logits, 0)
+    with h5py.File(macrok.folder / "m.h5") as file:
+        kept = matrix(file["marginals"], file["marginals"].attrs["shape"])
+    np.testing.assert_allclose(kept.toarray(), 1 / (1 + np.exp(-logits)), rtol=1e-4)
