@@ -34,6 +34,8 @@ pub(super) fn merge_singles(rule: &Prepared<'_>, row: Row<'_>, stored: &mut Stor
     if rule.table.scores() == Scores::Bound
         || rule.candidates == Candidates::Support
         || k > BOUNDED
+        // Otherwise all entries were chosen without being scored.
+        || row.len() <= k
         || stored.entries().len() != k
     {
         return None;
