@@ -101,10 +101,17 @@ fn writer(name: &OsStr, start: &str) -> Option<u32> {
     process.parse().ok()
 }
 
-/// Where the system does not say, it might.
+/// Where the system does not say, it might. One that has ended, but whose parent has not asked how, is running no more: in
+/// containers that may stay so for long.
 fn is_running(process: u32) -> bool {
     let processes = Path::new("/proc");
-    !processes.join("self").exists() || processes.join(process.to_string()).exists()
+    if !processes.join("self").exists() {
+        return true;
+    }
+    let status = std::fs::read_to_string(processes.join(process.to_string()).join("stat"));
+    // Behind the name, which is in brackets and may have some of its own.
+    let state = status.ok().and_then(|status| status.rsplit_once(") ")?.1.chars().next());
+    state.is_some_and(|state| !matches!(state, 'Z' | 'X'))
 }
 
 #[cfg(test)]
@@ -133,6 +140,18 @@ mod tests {
         std::fs::write(partial.path(), "whole").unwrap();
         partial.publish(&path).unwrap();
         assert_eq!(names(folder.path()), ["a.h5"]);
+    }
+
+    #[test]
+    fn one_that_has_ended_is_not_running_even_if_nobody_has_asked_how() {
+        assert!(is_running(std::process::id()));
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        let stat = format!("/proc/{}/stat", child.id());
+        while !std::fs::read_to_string(&stat).unwrap().contains(") Z") {
+            std::thread::yield_now();
+        }
+        assert!(!is_running(child.id()));
+        child.wait().unwrap();
     }
 
     #[test]

@@ -55,6 +55,12 @@ pub fn create(path: &Path, fill: impl FnOnce(&hdf5::File)) {
     fill(&hdf5::File::create(path).unwrap());
 }
 
+/// Lets `change` write to a file that is there, while no program is started, as in [`create`].
+pub fn change(path: &Path, change: impl FnOnce(&hdf5::File)) {
+    let _alone = super::STARTING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    change(&hdf5::File::open_rw(path).unwrap());
+}
+
 /// Every dataset and attribute of a file, by path: its type, its shape and its bits. Attributes
 /// called `seconds` are left out: they are the only thing that may differ between two runs.
 pub fn content(path: &Path) -> BTreeMap<String, String> {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::common::experiments::{result_files, run, states, to_do, write};
-use crate::common::files::{Parts, assert_same_content, content, create, integers};
+use crate::common::files::{Parts, assert_same_content, change, content, create, integers};
 use crate::common::{Ran, launcher, macrok, names, on, ranks, real_data, text};
 use hdf5::types::VarLenUnicode;
 use serde_json::Value;
@@ -44,11 +44,10 @@ fn every_row_is_in_one_part_with_all_that_belongs_to_it() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     macrok(folder, &["synth", "data.h5", "--instances", "301", "--labels", "40", "--nnz", "12"]).ok();
-    {
-        let file = hdf5::File::open_rw(folder.join("data.h5")).unwrap();
-        write_names(&file, "instance_names", (0..301).map(|row| format!("row {row}")));
-        write_names(&file, "label_names", (0..40).map(|label| format!("label {label}")));
-    }
+    change(&folder.join("data.h5"), |file| {
+        write_names(file, "instance_names", (0..301).map(|row| format!("row {row}")));
+        write_names(file, "label_names", (0..40).map(|label| format!("label {label}")));
+    });
     let source = folder.join("data.h5");
     for method in ["", " --stratified"] {
         split(folder, &format!("data.h5 --fractions 0.5,0.3,0.2 --seed 7 --out part --force{method}")).ok();

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::files::{Parts, assert_same_content, content, create, set_text};
+use crate::common::files::{Parts, assert_same_content, change, content, create, set_text};
 use crate::common::jobs::Job;
 use crate::common::{Ran, launcher, macrok, names, ranks};
 
@@ -261,10 +261,10 @@ fn a_model_for_other_data_is_refused() {
     refused("marginals a.model d.h5 --keep 0 --out m.h5", "--keep is 0, but must be at least 1");
     // As a later version, or another program, might have written it.
     fs::copy(folder.join("a.model"), folder.join("b.model")).unwrap();
-    let file = hdf5::File::open_rw(folder.join("b.model")).unwrap();
-    file.delete_attr("estimator").unwrap();
-    set_text(&file, "estimator", "oracle");
-    drop(file);
+    change(&folder.join("b.model"), |file| {
+        file.delete_attr("estimator").unwrap();
+        set_text(file, "estimator", "oracle");
+    });
     refused(
         "marginals b.model d.h5 --out m.h5",
         "b.model: is a model of the kind 'oracle', but this program knows",
