@@ -43,8 +43,8 @@ On two ranks, the same model, bit for bit:
   mpirun -n 2 macrok train train.h5 --estimator plt --out same.model
 With marginals that mean what they say, as far as rows that are held out from training can tell:
   macrok train train.h5 --estimator plt --calibrate isotonic --out calibrated.model
-A network, with the number of epochs that is best on a tenth of the rows:
-  macrok train train.h5 --estimator mlp --hidden 256 --out network.model
+A network, with the number of epochs, up to ten, that is best on a tenth of the rows:
+  macrok train train.h5 --estimator mlp --hidden 256 --epochs 10 --out network.model
 With --resume one line begins a training, and goes on with it after it was stopped, killed or out of time:
   macrok train train.h5 --estimator linear --out linear.model --time-limit 2:00:00 --resume")]
 pub(super) struct Typed {
