@@ -64,7 +64,12 @@ pub(super) fn model(console: &Console, file: &ModelFile) {
     ));
     for (what, facts) in [("options", &file.options), ("record", &file.record)] {
         let Value::Object(facts) = facts else { continue };
-        let listed: Vec<String> = facts.iter().map(|(name, value)| format!("{name} {value}")).collect();
+        // Lists are for programs.
+        let listed = facts.iter().filter(|(_, value)| !value.is_array()).map(|(name, value)| match value {
+            Value::String(text) => format!("{name} {text}"),
+            value => format!("{name} {value}"),
+        });
+        let listed: Vec<String> = listed.collect();
         console.line(format_args!("{what}: {}", listed.join(", ")));
     }
 }
