@@ -59,6 +59,10 @@ lint: ## rustfmt and clippy, with and without MPI
 PLAIN := --config profile.dev.opt-level=0
 FAIR := --config profile.dev.opt-level=1
 
+# The program of the tests, target/debug/macrok. `cargo build` would make it anew: what the tests need besides gives some
+# dependencies other features.
+BUILD_TESTED = $(CARGO) test --locked --no-run
+
 # Without MPI first: both leave their binary in target/debug, and the Python tests take the one with MPI.
 test: deps deps-mpich deps-python deps-cluster python-env lint ## everything: lints, unit tests, ranks on two MPIs, Python, a cluster
 	$(call step,tests without MPI)
@@ -74,7 +78,7 @@ test: deps deps-mpich deps-python deps-cluster python-env lint ## everything: li
 test-python: python-env ## files and metrics against h5py, SciPy, AnnData, scikit-learn, xcolumns
 	$(call step,Python tests)
 	@if [ -e $(VENV)/made ]; then \
-		$(CARGO) build --locked && \
+		$(BUILD_TESTED) && \
 		MACROK_BIN="$$(realpath $(TARGET)/debug/macrok)" $(VENV)/bin/python -B -m pytest -q -p no:cacheprovider tests/python; \
 	else echo "SKIPPED: Python tests (no Python environment, see above)"; fi
 
@@ -89,7 +93,7 @@ test-mpich: ## the tests of several ranks, built with MPICH
 test-cluster: deps-cluster python-env ## real Slurm daemons and several hosts, in namespaces on this machine
 	$(call step,cluster tests)
 	@if [ -e $(VENV)/made ]; then \
-		$(CARGO) build --locked && \
+		$(BUILD_TESTED) && \
 		MACROK_BIN="$$(realpath $(TARGET)/debug/macrok)" sh tests/cluster/run.sh timeout --foreground -s INT -k 30 1500 \
 			$(VENV)/bin/python -B -m pytest -v --tb=short -p no:cacheprovider --basetemp=/run/cluster/tests tests/cluster; \
 	else echo "SKIPPED: cluster tests (no Python environment, see above)"; fi
