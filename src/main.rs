@@ -20,6 +20,7 @@ fn main() -> ExitCode {
     match cli::parse(&world) {
         Ok(command) => {
             let outcome = cli::run(&world, command);
+            job::leave_in_order(&outcome);
             world.finish(outcome)
         }
         Err(status) => status,

@@ -12,5 +12,5 @@ mod time_limit;
 
 pub use control::Control;
 pub use reason::Reason;
-pub use signals::{abort_as_failure, listen};
+pub use signals::{abort_as_failure, leave_in_order, listen};
 pub use time_limit::TimeLimit;

@@ -11,7 +11,7 @@ use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
 use super::Reason;
-use crate::error::Status;
+use crate::error::{Result, Status};
 use crate::store::remove_unfinished;
 use crate::world::World;
 
@@ -20,6 +20,8 @@ const ENDING: [i32; 4] = [SIGTERM, SIGINT, SIGUSR1, SIGXCPU];
 
 /// Whether the run can stop in order.
 static IN_ORDER: AtomicBool = AtomicBool::new(false);
+/// Whether the run has stopped in order, and every rank knows.
+static LEAVING: AtomicBool = AtomicBool::new(false);
 /// The first signal; 0 while there was none.
 static FIRST: AtomicI32 = AtomicI32::new(0);
 
@@ -47,6 +49,7 @@ pub fn listen(world: &World) {
         let mut first: Option<Instant> = None;
         for signal in signals.forever() {
             match first {
+                _ if LEAVING.load(Ordering::SeqCst) => (),
                 None if IN_ORDER.load(Ordering::SeqCst) => {
                     first = Some(Instant::now());
                     FIRST.store(signal, Ordering::SeqCst);
@@ -70,6 +73,15 @@ pub fn listen(world: &World) {
     };
     if std::thread::Builder::new().name("signals".into()).spawn(work).is_err() {
         tracing::warn!("no thread for signals: they are not heard");
+    }
+}
+
+/// A run that has stopped in order hears no more signals: when one rank has left with a status that is not 0, launchers
+/// (`srun -K`, mpirun) end the others by a signal, and the job would seem to have failed. They are leaving too, and with
+/// the status that says that the run can go on.
+pub fn leave_in_order<T>(outcome: &Result<T>) {
+    if outcome.as_ref().is_err_and(|error| error.status() == Status::Stopped) {
+        LEAVING.store(true, Ordering::SeqCst);
     }
 }
 
