@@ -83,11 +83,12 @@ test-python: python-env ## files and metrics against h5py, SciPy, AnnData, sciki
 		MACROK_BIN="$$(realpath $(TARGET)/debug/macrok)" $(VENV)/bin/python -B -m pytest -q -p no:cacheprovider tests/python; \
 	else echo "SKIPPED: Python tests (no Python environment, see above)"; fi
 
+# One after the other: its ranks wait by turning in circles.
 test-mpich: ## the tests of several ranks, built with MPICH
 	$(call step,ranks under MPICH)
 	@if command -v mpicc.mpich >/dev/null && command -v mpirun.mpich >/dev/null; then \
 		MPICC=mpicc.mpich MACROK_TEST_MPIRUN=mpirun.mpich $(CARGO) test --locked --target-dir $(TARGET)-mpich $(FAIR) \
-			--test program -- ranks:: doctor:: failures::a_rank_that run::an; \
+			--test program -- --test-threads=1 ranks:: doctor:: failures::a_rank_that run::an; \
 	else echo "SKIPPED: tests under MPICH (no mpicc.mpich; run make deps-mpich)"; fi
 
 # As root, with Slurm and sshd. Some five minutes on two cores; the limit is for a test that hangs in spite of its own.

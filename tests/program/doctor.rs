@@ -75,7 +75,9 @@ fn it_tells_what_the_job_is_like_on_any_number_of_ranks() {
         let threads =
             hosts[0]["threads"].as_array().unwrap().iter().map(|one| one.as_u64().unwrap()).sum::<u64>();
         assert_eq!(warnings(&facts).contains(&"oversubscribed"), threads as usize > processors(), "{ran}");
-        assert!(ran.took.as_secs_f64() < 15.0, "it should be quick:\n{ran}");
+        // More ranks than processors wait for each other by turning in circles.
+        let limit = if threads as usize > processors() { 50.0 } else { 15.0 };
+        assert!(ran.took.as_secs_f64() < limit, "it should be quick:\n{ran}");
     }
 }
 
