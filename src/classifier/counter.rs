@@ -8,6 +8,7 @@ use super::prepared::Prepared;
 use super::select::{Chosen, ChosenEntry, Fill, Selector};
 use crate::measure::Counts;
 use crate::memory::Zeroed;
+use crate::memory::prefetch::bring_later;
 use crate::shard::{Marginals, Shard, Targets, Truth};
 
 /// Counts by column. Nothing else is near them in memory, so that threads do not slow each other down.
@@ -194,11 +195,15 @@ pub(super) fn total(marginals: &Marginals, rule: &Prepared<'_>, parts: &mut [Cou
         predicted.fill(0);
         hits.fill(0);
         for part in &*parts {
+            let (counts, expected): (&[[u32; 2]], &[u64]) = (&part.tallies.counts, &part.expected);
             for (label, (predicted, hits)) in (at * LABELS..).zip(predicted.iter_mut().zip(&mut *hits)) {
-                let column = columns_of.map_or(label, |columns| columns[label] as usize);
-                let [p, h] = part.tallies.counts[column];
+                let column = columns_of.map_or(label, |columns| {
+                    bring_later(counts, columns, label);
+                    columns[label] as usize
+                });
+                let [p, h] = counts[column];
                 *predicted += u64::from(p);
-                *hits += u64::from(h) + part.expected.get(column).copied().unwrap_or(0);
+                *hits += u64::from(h) + expected.get(column).copied().unwrap_or(0);
             }
         }
     });

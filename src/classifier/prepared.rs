@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use super::kernel::{Kernel, Table};
 use super::rule::{Candidates, Rule};
 use super::unstored::Unstored;
+use crate::memory::prefetch::bring_later;
 use crate::shard::Marginals;
 
 /// A rule made ready for many rows of the same marginals.
@@ -39,10 +40,15 @@ impl<'m> Prepared<'m> {
         assert!(k <= labels, "cannot predict {k} of {labels} labels");
         assert_eq!(labels, marginals.labels(), "a rule for the labels of the marginals");
         let names = marginals.names();
-        table.fill(labels, |column| {
-            let label = names.map_or(column, |names| names[column] as usize);
-            (rule.slopes[label], rule.intercepts[label])
-        });
+        match names {
+            None => table.fill(labels, |column| (rule.slopes[column], rule.intercepts[column])),
+            Some(names) => table.fill(labels, |column| {
+                bring_later(&rule.slopes, names, column);
+                bring_later(&rule.intercepts, names, column);
+                let label = names[column] as usize;
+                (rule.slopes[label], rule.intercepts[label])
+            }),
+        }
         // A row rules out at most its own entries; k others are enough.
         let wanted = (k + marginals.longest_row()).min(labels);
         let unstored = Unstored::new(&table, labels, names, wanted, marginals.grouping());

@@ -9,6 +9,7 @@ mod cgroup;
 mod check;
 mod meminfo;
 mod pages;
+pub mod prefetch;
 mod refusal;
 #[cfg(test)]
 mod tests;

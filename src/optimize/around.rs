@@ -11,6 +11,11 @@ pub trait Around {
         Ok(())
     }
 
+    /// Whether states are going to be saved: then they must have all that this takes.
+    fn saves(&self) -> bool {
+        false
+    }
+
     /// A step was taken. On rank 0 only.
     fn stepped(&mut self, _state: &State) {}
 }

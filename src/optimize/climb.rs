@@ -22,9 +22,20 @@ impl Climb {
     const GOLDEN: f64 = 0.381_966_011_250_105;
     const MOST_TRIES: usize = 40;
 
-    pub fn new(low: f64, high: f64, start: Step) -> Climb {
-        let (best, second, third) = (start, start, start);
-        Climb { low, high, best, second, third, moved: 0.0, moved_before: 0.0, tries: 0 }
+    /// From `start`, the best of three points that are known: so the first parabola is at hand.
+    pub fn new(low: Step, high: Step, start: Step) -> Climb {
+        let (second, third) = if low.value >= high.value { (low, high) } else { (high, low) };
+        let width = high.size - low.size;
+        Climb {
+            low: low.size,
+            high: high.size,
+            best: start,
+            second,
+            third,
+            moved: width,
+            moved_before: width,
+            tries: 0,
+        }
     }
 
     /// The best point so far.

@@ -4,6 +4,7 @@ use super::frank_wolfe::{Fit, Start, frank_wolfe};
 use super::keep::{Keep, Opened};
 use super::keeper::{Keeper, Pace};
 use super::observer::Observer;
+use super::saved::Asked;
 use super::state::{State, Turn};
 use super::task::Task;
 use crate::checkpoint::{Report, Writer};
@@ -47,7 +48,8 @@ pub fn fit(
     let mut writer = None;
     world.on_root(|| {
         let Some(keep) = keep else { return Ok(()) };
-        let Opened { checkpoint, resumed, note } = keep.open(facts, &data.population, &options)?;
+        let asked = Asked { metric, initial: &initial, population: &data.population, options: &options };
+        let Opened { checkpoint, resumed, note } = keep.open(facts, &asked)?;
         note.iter().for_each(|note| observer.warn(note));
         opened = resumed;
         match Writer::new(checkpoint) {

@@ -106,13 +106,15 @@ pub fn frank_wolfe(
     around: &mut dyn Around,
 ) -> Result<Option<Fit>> {
     let mut oracle = Oracle::new(world, shard, population, options.k, options.candidates);
+    let saves = world.is_root() && around.saves();
     let (mut turn, state) = match start {
         Start::At(turn, state) => (turn, state),
         Start::New(initial) => {
             let mixture = initial.mixture(population, options.k, options.candidates);
-            let current = oracle.mixed(&mixture);
+            let mut answers = Vec::new();
+            let current = oracle.mixed(&mixture, |oracle| answers.extend(saves.then(|| oracle.answer())));
             let utility = metric.bind(options.k, options.epsilon).value(&current);
-            let state = State { seconds: oracle.seconds, ..State::new(mixture, current, utility) };
+            let state = State { seconds: oracle.seconds, answers, ..State::new(mixture, current, utility) };
             let state = world.is_root().then(|| Box::new(state));
             (Turn::default(), state)
         }
@@ -146,6 +148,8 @@ pub fn frank_wolfe(
             search.state.passes += 1;
             search.state.seconds = oracle.seconds;
             if taken {
+                search.state.directions.push(turn.direction);
+                search.state.answers.extend(saves.then(|| oracle.answer()));
                 around.stepped(&search.state);
             }
             search.outcome(step, taken, turn.direction)
@@ -174,28 +178,33 @@ pub(super) enum Outcome {
 }
 
 /// The thinking of rank 0.
-struct Search<'a> {
+pub(super) struct Search<'a> {
     metric: &'a Metric,
-    objective: Objective,
+    pub(super) objective: Objective,
     population: &'a Population,
     options: &'a Options,
     /// Utility before the last step.
     before: f64,
     /// A gradient that is needed no more, whose memory the next one takes.
-    spare: Option<Gradient>,
+    pub(super) spare: Option<Gradient>,
     space: SegmentSpace,
-    state: State,
+    pub(super) state: State,
 }
 
 impl<'a> Search<'a> {
-    fn new(metric: &'a Metric, population: &'a Population, options: &'a Options, state: State) -> Self {
+    pub(super) fn new(
+        metric: &'a Metric,
+        population: &'a Population,
+        options: &'a Options,
+        state: State,
+    ) -> Self {
         let objective = metric.bind(options.k, options.epsilon);
         let (before, space) = (state.utility, SegmentSpace::default());
         Search { metric, objective, population, options, before, spare: None, space, state }
     }
 
     /// Algorithm 1, line 7.
-    fn gradient(&mut self, direction: usize) -> Result<Gradient> {
+    pub(super) fn gradient(&mut self, direction: usize) -> Result<Gradient> {
         let spare = self.spare.take();
         Ok(match direction {
             0 => self.objective.gradient_reusing(&self.state.current, spare)?,
@@ -207,7 +216,7 @@ impl<'a> Search<'a> {
     }
 
     /// Algorithm 1, lines 8 and 9.
-    fn rule(&self, gradient: &Gradient) -> Rule {
+    pub(super) fn rule(&self, gradient: &Gradient) -> Rule {
         Rule::affine(&gradient.slopes, &gradient.intercepts).order_unseen(&self.population.positives)
     }
 
@@ -237,13 +246,18 @@ impl<'a> Search<'a> {
         if step.size < self.options.tolerance || !promising {
             return false;
         }
-        self.state.current.mix(next, step.size);
-        self.state.mixture.add(rule, step.size);
+        self.go(rule, next, step.size);
         self.state.utility = step.value;
         let seconds = start.elapsed().as_secs_f64();
         let done = Iteration { utility: step.value, step: step.size, gap: self.state.gap, seconds };
         self.state.trajectory.push(done);
         true
+    }
+
+    /// Goes that far towards a rule (Algorithm 1, lines 13 and 14).
+    pub(super) fn go(&mut self, rule: Rule, next: &Tensor, size: f64) {
+        self.state.current.mix(next, size);
+        self.state.mixture.add(rule, size);
     }
 
     /// Whether to go on after this step, and if not, why.

@@ -2,12 +2,10 @@
 
 use std::path::PathBuf;
 
-use super::frank_wolfe::Options;
-use super::saved::restore;
+use super::saved::Asked;
 use super::state::{State, Turn};
 use crate::checkpoint::{Checkpoint, CheckpointError, Fingerprint, is_there, load, look};
 use crate::error::Result;
-use crate::measure::Population;
 use crate::store::Overwrite;
 
 #[derive(Clone, Debug)]
@@ -47,12 +45,7 @@ impl Keep {
     }
 
     /// For rank 0.
-    pub(super) fn open(
-        &self,
-        facts: Fingerprint,
-        population: &Population,
-        options: &Options,
-    ) -> Result<Opened> {
+    pub(super) fn open(&self, facts: Fingerprint, asked: &Asked<'_>) -> Result<Opened> {
         let found = match self.existing {
             Existing::Resume => load(&self.file, &facts)?,
             Existing::Refuse | Existing::Replace => None,
@@ -61,8 +54,10 @@ impl Keep {
             let checkpoint = Checkpoint::begin(&self.file, facts);
             return Ok(Opened { checkpoint, resumed: None, note: None });
         };
-        let Some((turn, state)) = restore(found.lasting, &found.fresh, population, options) else {
-            let difference = "made by another program of the same version".into();
+        let Some((turn, state)) = asked.restore(found.lasting, &found.fresh) else {
+            let difference =
+                "made by another program of the same version, or on a machine that computes differently"
+                    .into();
             return Err(CheckpointError::Differs { file: self.file.clone(), difference }.into());
         };
         let note = found

@@ -47,7 +47,7 @@ impl Around for Keeper<'_> {
             && self.resumed != Some(turn)
         {
             timed(&mut self.seconds, || {
-                writer.offer(turn.iteration as u64, save(turn, state, writer.space()));
+                writer.offer(turn.iteration as u64, save(turn, state));
                 if fault::waits_for_checkpoints() {
                     writer.flush();
                 }
@@ -60,6 +60,10 @@ impl Around for Keeper<'_> {
             }
             None => Ok(()),
         }
+    }
+
+    fn saves(&self) -> bool {
+        self.writer.is_some()
     }
 
     fn stepped(&mut self, state: &State) {

@@ -1,6 +1,7 @@
 //! Algorithm 1 of the paper: Frank-Wolfe over confusion tensors, one rule an iteration; and [`fit`], which runs it so that
 //! nothing is lost when it is stopped.
 
+mod answer;
 mod around;
 mod classifier_file;
 mod climb;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::answer::Answer;
 use super::frank_wolfe::{Outcome, Stop};
 use super::seconds::{Seconds, timed};
 use crate::classifier::{Candidates, Mixture, Pass, Rule};
@@ -70,11 +71,21 @@ impl<'a> Oracle<'a> {
         rule
     }
 
-    /// The tensor of a mixture: that of its rules, weighted.
-    pub fn mixed(&mut self, mixture: &Mixture) -> Tensor {
-        let parts: Vec<Tensor> = mixture.rules.iter().map(|rule| self.tensor(rule)).collect();
-        let weighted: Vec<(f64, &Tensor)> = mixture.weights.iter().copied().zip(&parts).collect();
-        Tensor::scaled_sum(&weighted)
+    /// What the rows answered to the rule of [`Oracle::tensor`].
+    pub fn answer(&mut self) -> Arc<Answer> {
+        let counts = &self.counts;
+        timed(&mut self.seconds.checkpoint, || Arc::new(Answer::new(counts)))
+    }
+
+    /// The tensor of a mixture: that of its rules, weighted. `heard` is called after each of them.
+    pub fn mixed(&mut self, mixture: &Mixture, mut heard: impl FnMut(&mut Self)) -> Tensor {
+        let mut tensor = |rule: &Arc<Rule>| {
+            let tensor = self.tensor(rule);
+            heard(self);
+            tensor
+        };
+        let parts: Vec<Tensor> = mixture.rules.iter().map(&mut tensor).collect();
+        mixture_of(&mixture.weights, &parts)
     }
 
     /// Rank 0's outcome on every rank.
@@ -93,4 +104,10 @@ impl<'a> Oracle<'a> {
             _ => Outcome::Stopped(stop),
         }
     }
+}
+
+/// The tensor of a mixture of rules with these tensors.
+pub(super) fn mixture_of(weights: &[f64], parts: &[Tensor]) -> Tensor {
+    let weighted: Vec<(f64, &Tensor)> = weights.iter().copied().zip(parts).collect();
+    Tensor::scaled_sum(&weighted)
 }

@@ -1,5 +1,8 @@
 //! Where a search stands between two iterations.
 
+use std::sync::Arc;
+
+use super::answer::Answer;
 use super::frank_wolfe::{Fit, Stop};
 use super::seconds::Seconds;
 use crate::classifier::Mixture;
@@ -29,6 +32,11 @@ pub struct State {
     pub stall: Stop,
     /// Steps taken.
     pub trajectory: Vec<Iteration>,
+    /// The direction of each.
+    pub directions: Vec<usize>,
+    /// Where states are saved: what the rows answered to the rules of the initial classifier, then to that of every
+    /// step.
+    pub answers: Vec<Arc<Answer>>,
     /// Passes over the rows.
     pub passes: usize,
     pub seconds: Seconds,
@@ -46,6 +54,8 @@ impl State {
             gap: f64::INFINITY,
             stall: Stop::Step,
             trajectory: Vec::new(),
+            directions: Vec::new(),
+            answers: Vec::new(),
             seconds: Seconds::default(),
         }
     }

@@ -51,8 +51,8 @@ pub fn best_step_together(utilities: impl FnMut(&[f64]) -> Vec<f64>) -> Step {
         .collect();
     hills.sort_by(|&i, &j| looked[j].value.total_cmp(&looked[i].value).then(i.cmp(&j)));
     let climb = |&hill: &usize| {
-        let low = looked[hill.saturating_sub(1)].size;
-        let high = looked[(hill + 1).min(looked.len() - 1)].size;
+        let low = looked[hill.saturating_sub(1)];
+        let high = looked[(hill + 1).min(looked.len() - 1)];
         Climb::new(low, high, looked[hill])
     };
     let mut climbs: Vec<Climb> = hills.iter().take(HILLS).map(climb).collect();
@@ -161,7 +161,7 @@ mod tests {
         hills.sort_by(|&i, &j| value(j).total_cmp(&value(i)).then(i.cmp(&j)));
         let mut best = looked.iter().copied().fold(looked[0], better);
         for &hill in hills.iter().take(HILLS) {
-            let (low, high) = (looked[hill.saturating_sub(1)].size, looked[(hill + 1).min(26)].size);
+            let (low, high) = (looked[hill.saturating_sub(1)], looked[(hill + 1).min(26)]);
             let mut climb = Climb::new(low, high, looked[hill]);
             while let Some(size) = climb.next() {
                 climb.learn(at(size));

@@ -4,7 +4,7 @@ use super::data::Data;
 use super::frank_wolfe::Options;
 use super::initial::Initial;
 use super::step::StepRule;
-use crate::checkpoint::{Fingerprint, Part};
+use crate::checkpoint::Fingerprint;
 use crate::measure::Metric;
 
 pub struct Task<'a> {
@@ -48,7 +48,9 @@ fn start(initial: &Initial) -> String {
         Initial::Given(mixture) => {
             let mut checksum = crc32fast::Hasher::new();
             checksum.update(bytemuck::cast_slice(&mixture.weights));
-            mixture.rules.iter().flat_map(|rule| rule.pieces()).for_each(|piece| checksum.update(piece));
+            for part in mixture.rules.iter().flat_map(|rule| [&rule.slopes, &rule.intercepts]) {
+                checksum.update(bytemuck::cast_slice(part));
+            }
             format!("a classifier of {} rules, checksum {:08x}", mixture.rules.len(), checksum.finalize())
         }
     }

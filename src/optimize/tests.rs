@@ -1,3 +1,4 @@
+use super::saved::Asked;
 use super::*;
 use crate::classifier::Candidates;
 use crate::measure::Metric;
@@ -100,6 +101,10 @@ struct Cut {
 }
 
 impl Around for Cut {
+    fn saves(&self) -> bool {
+        true
+    }
+
     fn between(&mut self, turn: Turn, state: Option<&State>) -> crate::error::Result<()> {
         if turn.iteration < self.before {
             return Ok(());
@@ -127,11 +132,14 @@ fn a_search_that_goes_on_from_what_was_saved_comes_to_the_same_bits() {
             let mut cut = Cut { before, stood: None };
             run(Start::New(Initial::Random { seed: 3 }), &mut cut).unwrap_err();
             let (turn, state) = cut.stood.unwrap();
-            let snapshot = super::saved::save(turn, &state, Vec::new());
-            let lasting = snapshot.lasting.iter().map(|part| part.pieces().concat()).collect();
-            let (turn_again, state_again) =
-                super::saved::restore(lasting, &snapshot.fresh, &population, &options).unwrap();
+            let snapshot = super::saved::save(turn, &state);
+            let lasting: Vec<Vec<u8>> = snapshot.lasting.iter().map(|part| part.pieces().concat()).collect();
+            let initial = &Initial::Random { seed: 3 };
+            let asked = Asked { metric: &metric, initial, population: &population, options: &options };
+            let (turn_again, state_again) = asked.restore(lasting.clone(), &snapshot.fresh).unwrap();
             assert_eq!((turn_again, &state_again), (turn, &state));
+            let other = Asked { initial: &Initial::TopK, ..asked };
+            assert_eq!(other.restore(lasting, &snapshot.fresh), None, "a way from elsewhere");
             let start = Start::At(turn_again, Some(Box::new(state_again)));
             let resumed = run(start, &mut ()).unwrap().unwrap();
             assert_eq!(resumed.mixture, whole.mixture, "cut before {before}");

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::blocks::{Blocks, Pieces};
 use super::grouping::Grouping;
 use super::marginals::PADDING;
+use crate::memory::prefetch::look_up;
 
 /// A code for every entry, and where columns share codes what is left to tell them apart.
 pub struct Columns {
@@ -150,21 +151,25 @@ impl ColumnPieces<'_> {
     /// Writes the columns of a block from its labels; `columns_of` has the column of every label, where that is
     /// not the label itself.
     pub(super) fn put(&self, block: usize, labels: &[u32], columns_of: Option<&[u32]>) {
+        match columns_of {
+            None => self.put_columns(block, labels.iter().copied()),
+            Some(columns_of) => self.put_columns(block, look_up(columns_of, labels)),
+        }
+    }
+
+    fn put_columns(&self, block: usize, columns: impl Iterator<Item = u32>) {
         let grouping = self.grouping;
-        let column = |label: u32| columns_of.map_or(label, |columns_of| columns_of[label as usize]);
         self.codes.with(block, |codes| {
-            let entries = codes.iter_mut().zip(labels);
+            let entries = codes.iter_mut().zip(columns);
             match &self.rests {
-                Rests::None => entries.for_each(|(code, &label)| *code = column(label) as u16),
+                Rests::None => entries.for_each(|(code, column)| *code = column as u16),
                 Rests::Bytes(rests) => rests.with(block, |rests| {
-                    for ((code, &label), rest) in entries.zip(rests) {
-                        let column = column(label);
+                    for ((code, column), rest) in entries.zip(rests) {
                         (*code, *rest) = (grouping.code(column), grouping.rest(column) as u8);
                     }
                 }),
                 Rests::Words(rests) => rests.with(block, |rests| {
-                    for ((code, &label), rest) in entries.zip(rests) {
-                        let column = column(label);
+                    for ((code, column), rest) in entries.zip(rests) {
                         (*code, *rest) = (grouping.code(column), grouping.rest(column));
                     }
                 }),

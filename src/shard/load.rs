@@ -46,9 +46,9 @@ impl Extra {
         Extra { bytes_a_count: if labelled { 9 } else { 17 }, ..Extra::default() }
     }
 
-    /// What a fit needs that keeps checkpoints: two copies of the tensor, one being written while the next waits.
+    /// What a fit needs that keeps checkpoints: what the rows answered to each rule, a few bytes a label.
     pub fn fitting(labelled: bool) -> Extra {
-        Extra { bytes_a_label: 32, ..Extra::counting(labelled) }
+        Extra { bytes_a_label: 24, ..Extra::counting(labelled) }
     }
 }
 
