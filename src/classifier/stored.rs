@@ -69,16 +69,18 @@ pub(super) struct Stored {
 }
 
 impl Stored {
-    /// The first step: scores or bounds.
-    pub fn score(&mut self, rule: &Prepared<'_>, row: Row<'_>) {
+    /// The first step: scores or bounds. The coefficients of the columns in `early`, of another row, are asked for on the
+    /// way.
+    pub fn score(&mut self, rule: &Prepared<'_>, row: Row<'_>, early: &[u32]) {
         self.has_places = false;
         self.entries.clear();
+        self.few.clear();
         let (k, kernel) = (rule.k, rule.kernel);
         if row.len() <= k {
             self.stage = Stage::Everything;
             return;
         }
-        let bound = kernel.score(&rule.table, row, k, &mut self.space);
+        let bound = kernel.score(&rule.table, row, k, &mut self.space, early);
         self.stage = if k > rule.table.scores().bounded() {
             self.search(rule, row, step(bound))
         } else {
@@ -88,8 +90,18 @@ impl Stored {
             Stage::Superset(bound.next_down())
         };
         if rule.table.scores() == Scores::Bound {
-            self.few.gather(&rule.table, row, self.space.positions());
+            self.few.gather(row, self.space.positions());
         }
+    }
+
+    /// Where bounds were found: the columns whose coefficients the next step looks up.
+    pub fn columns(&self) -> &[u32] {
+        self.few.columns()
+    }
+
+    /// Asks for those coefficients.
+    pub fn bring(&self, rule: &Prepared<'_>) {
+        self.few.bring(&rule.table);
     }
 
     /// For larger k: entries that are better than any k others, or any k unstored labels. At least k reach `low`.
@@ -185,7 +197,8 @@ impl Stored {
         let singles = few.picked().iter().map(|&at| few.single(at));
         let least = from_step(nth(singles, rule.k, steps) - APART);
         rule.kernel.find(&mut self.space, row.len(), least);
-        self.few.gather(&rule.table, row, self.space.positions());
+        self.few.gather(row, self.space.positions());
+        self.few.bring(&rule.table);
         self.stage = Stage::Superset(least);
     }
 

@@ -138,8 +138,10 @@ fn a_search_that_goes_on_from_what_was_saved_comes_to_the_same_bits() {
             let asked = Asked { metric: &metric, initial, population: &population, options: &options };
             let (turn_again, state_again) = asked.restore(lasting.clone(), &snapshot.fresh).unwrap();
             assert_eq!((turn_again, &state_again), (turn, &state));
-            let other = Asked { initial: &Initial::TopK, ..asked };
-            assert_eq!(other.restore(lasting, &snapshot.fresh), None, "a way from elsewhere");
+            let other: Vec<Vec<u8>> = lasting.iter().rev().cloned().collect();
+            assert!(other == lasting || asked.restore(other, &snapshot.fresh).is_none(), "another way");
+            let shorter = lasting[..lasting.len() - 1].to_vec();
+            assert!(asked.restore(shorter, &snapshot.fresh).is_none(), "a step is missing");
             let start = Start::At(turn_again, Some(Box::new(state_again)));
             let resumed = run(start, &mut ()).unwrap().unwrap();
             assert_eq!(resumed.mixture, whole.mixture, "cut before {before}");

@@ -65,14 +65,13 @@ impl<'s> Row<'s> {
         self.values[self.start..self.start + self.length][position as usize]
     }
 
-    /// Writes columns and marginals of the entries at `positions`, and tells `each` about every column.
+    /// Writes columns and marginals of the entries at `positions`.
     #[inline]
-    pub fn gather(&self, positions: &[u32], columns: &mut [u32], values: &mut [f32], each: impl Fn(u32)) {
+    pub fn gather(&self, positions: &[u32], columns: &mut [u32], values: &mut [f32]) {
         let range = self.start..self.start + self.length;
         let out = columns.iter_mut().zip(values);
         self.columns.each(range.clone(), positions, out, |column, position, (to, value)| {
             (*to, *value) = (column, self.values[range.clone()][position as usize]);
-            each(column);
         });
     }
 

@@ -295,7 +295,7 @@ fn a_fit_goes_on_without_checkpoints_when_the_disk_is_full() {
     let run = |variables: &[(&str, &str)], options: &str| {
         let mut command = crate::common::limited(60);
         let line = format!(
-            "mount -t tmpfs -o size=8k none small || exit 99; exec {} {FIT} --checkpoint small/state {options}",
+            "mount -t tmpfs -o size=4k none small || exit 99; exec {} {FIT} --checkpoint small/state {options}",
             crate::common::text(crate::common::program())
         );
         command

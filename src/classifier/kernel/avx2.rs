@@ -8,6 +8,7 @@ use std::arch::x86_64::*;
 
 use super::table::{ROUNDING, SMALLEST};
 use super::{LANES, PROBES, Scores, Table, maxima};
+use crate::memory::prefetch::bring;
 use crate::shard::{Grouping, Row};
 
 /// Proof that this processor has the instructions.
@@ -22,8 +23,16 @@ impl Avx2 {
         .then_some(Avx2(()))
     }
 
+    /// Asks for the coefficients of the columns in `early` on the way.
     #[inline]
-    pub(super) fn score(self, table: &Table, row: Row<'_>, k: usize, scores: &mut [f32]) -> f32 {
+    pub(super) fn score(
+        self,
+        table: &Table,
+        row: Row<'_>,
+        k: usize,
+        scores: &mut [f32],
+        early: &[u32],
+    ) -> f32 {
         assert!(scores.len() >= row.len().next_multiple_of(LANES), "space for the scores");
         // SAFETY: `self` proves the instructions. `Row::new` has seen that 16 entries follow the row, so groups of
         // 16 stay within both slices; the scores have been checked; a table has a word and, where it has any, a
@@ -32,12 +41,13 @@ impl Avx2 {
             match table.scores() {
                 Scores::Single => {
                     assert!(table.words.len() >= Grouping::CODES, "a word for every code");
-                    score(Singles(&table.words), row, k, scores)
+                    score(Singles(&table.words), row, k, scores, Early { words: &[], columns: &[] })
                 }
                 Scores::Bound => {
                     assert!(table.bounds.len() >= Grouping::CODES, "a bound for every code");
                     let own = table.grouping.own_codes() as i32;
-                    score(Bounds { bounds: &table.bounds, own }, row, k, scores)
+                    let early = Early { words: &table.words, columns: early };
+                    score(Bounds { bounds: &table.bounds, own }, row, k, scores, early)
                 }
             }
         }
@@ -100,18 +110,45 @@ struct Bounds<'t> {
     own: i32,
 }
 
+/// Columns whose coefficients are going to be looked up.
+///
+/// They are in no cache. Asked for all at once they would fill up what keeps track of answers from memory, and everything
+/// would stand still until some have come; so some are asked for with every group of entries that is scored.
+#[derive(Clone, Copy)]
+struct Early<'t> {
+    words: &'t [u64],
+    columns: &'t [u32],
+}
+
+impl Early<'_> {
+    /// How many are asked for at a time: so that a row of a hundred entries has asked for as many as mostly matter.
+    const SOME: usize = 4;
+
+    #[inline(always)]
+    fn bring_some(&mut self) {
+        let (now, later) = self.columns.split_at(self.columns.len().min(Early::SOME));
+        now.iter().for_each(|&column| bring(self.words, column as usize));
+        self.columns = later;
+    }
+
+    #[inline(always)]
+    fn bring_rest(self) {
+        self.columns.iter().for_each(|&column| bring(self.words, column as usize));
+    }
+}
+
 /// Scores a row. Returns what at least `k` single scores reach.
 ///
 /// # Safety
 /// The processor has the instructions; 16 entries follow the row; `scores` has room for the row's length
 /// rounded up to a multiple of 16; there is a word for every code.
 #[inline]
-unsafe fn score<E: Eight>(words: E, row: Row<'_>, k: usize, scores: &mut [f32]) -> f32 {
+unsafe fn score<E: Eight>(words: E, row: Row<'_>, k: usize, scores: &mut [f32], early: Early<'_>) -> f32 {
     // SAFETY: as promised by the caller.
     unsafe {
         match maxima(k) {
-            LANES => score_with::<E, 2>(words, row, k, scores),
-            _ => score_with::<E, 4>(words, row, k, scores),
+            LANES => score_with::<E, 2>(words, row, k, scores, early),
+            _ => score_with::<E, 4>(words, row, k, scores, early),
         }
     }
 }
@@ -126,6 +163,7 @@ unsafe fn score_with<E: Eight, const REGISTERS: usize>(
     row: Row<'_>,
     k: usize,
     scores: &mut [f32],
+    mut early: Early<'_>,
 ) -> f32 {
     let (codes, values) = row.padded();
     let (codes, values, out) = (codes.as_ptr(), values.as_ptr(), scores.as_mut_ptr());
@@ -139,6 +177,7 @@ unsafe fn score_with<E: Eight, const REGISTERS: usize>(
             for pair in largest.chunks_exact_mut(2) {
                 _mm_prefetch::<_MM_HINT_NTA>(values.wrapping_add(at + AHEAD).cast());
                 _mm_prefetch::<_MM_HINT_NTA>(codes.wrapping_add(at + AHEAD).cast());
+                early.bring_some();
                 let (first, first_least) = words.eight(codes.add(at), values.add(at));
                 let (second, second_least) = words.eight(codes.add(at + 8), values.add(at + 8));
                 _mm256_storeu_ps(out.add(at), first);
@@ -163,6 +202,7 @@ unsafe fn score_with<E: Eight, const REGISTERS: usize>(
             _mm256_storeu_ps(out.add(at), nothing);
         }
     }
+    early.bring_rest();
     if k > 8 * REGISTERS { f32::NEG_INFINITY } else { kth_largest(k, largest) }
 }
 

@@ -22,9 +22,16 @@ impl Avx512 {
     }
 
     #[inline]
-    pub(super) fn score(self, table: &Table, row: Row<'_>, k: usize, scores: &mut [f32]) -> f32 {
+    pub(super) fn score(
+        self,
+        table: &Table,
+        row: Row<'_>,
+        k: usize,
+        scores: &mut [f32],
+        early: &[u32],
+    ) -> f32 {
         if table.scores() == Scores::Bound {
-            return self.avx2.score(table, row, k, scores);
+            return self.avx2.score(table, row, k, scores, early);
         }
         assert!(scores.len() >= row.len().next_multiple_of(LANES), "space for the scores");
         assert!(table.words.len() >= Grouping::CODES, "a word for every code");

@@ -24,8 +24,8 @@ fn same(kernel: Kernel, table: &Table, row: Row<'_>) -> bool {
     let (mut space, mut plain) = (Space::default(), Space::default());
     let length = row.len();
     [1, 3, 5, 8, 12, 20].into_iter().filter(|&k| k < length).all(|k| {
-        let bound = kernel.score(table, row, k, &mut space);
-        Kernel::Scalar.score(table, row, k, &mut plain);
+        let bound = kernel.score(table, row, k, &mut space, &[]);
+        Kernel::Scalar.score(table, row, k, &mut plain, &[]);
         // The last digit may differ, no more.
         let close = (0..length as u32).all(|position| {
             let (found, wanted) = (space.score(position), plain.score(position));
@@ -52,7 +52,7 @@ fn same(kernel: Kernel, table: &Table, row: Row<'_>) -> bool {
 fn bounds_hold(kernel: Kernel, table: &Table, row: Row<'_>, space: &Space, (k, bound): (usize, f32)) -> bool {
     let all: Vec<u32> = (0..row.len() as u32).collect();
     let mut few = Few::default();
-    few.gather(table, row, &all);
+    few.gather(row, &all);
     few.score(kernel, table, k);
     // The last digit may differ from how a row is scored.
     let reached = all.iter().filter(|&&at| few.single(at) >= bound.next_down()).count();

@@ -18,9 +18,14 @@ pub struct Few {
 }
 
 impl Few {
-    /// Becomes the entries at `positions`, and asks for the coefficients that scoring them will look up.
     #[inline]
-    pub fn gather(&mut self, table: &Table, row: Row<'_>, positions: &[u32]) {
+    pub fn clear(&mut self) {
+        self.length = 0;
+    }
+
+    /// Becomes the entries at `positions`.
+    #[inline]
+    pub fn gather(&mut self, row: Row<'_>, positions: &[u32]) {
         self.length = positions.len();
         let room = self.length.next_multiple_of(LANES) + PADDING;
         if self.positions.len() < room {
@@ -28,9 +33,21 @@ impl Few {
         }
         let Few { columns, values, .. } = self;
         self.positions[..positions.len()].copy_from_slice(positions);
-        row.gather(positions, columns, values, |column| prefetch::bring(&table.words, column as usize));
+        row.gather(positions, columns, values);
         // What follows is scored too, and must have a place in the table.
         columns[positions.len()..room].fill(0);
+    }
+
+    /// The columns whose coefficients scoring will look up.
+    #[inline]
+    pub fn columns(&self) -> &[u32] {
+        &self.columns[..self.length]
+    }
+
+    /// Asks for those coefficients.
+    #[inline]
+    pub fn bring(&self, table: &Table) {
+        self.columns().iter().for_each(|&column| prefetch::bring(&table.words, column as usize));
     }
 
     #[cold]

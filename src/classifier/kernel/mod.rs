@@ -135,8 +135,11 @@ impl Kernel {
     /// Scores a row into `space`; [`Table::scores`] says what stands there. Returns what at least `k` single scores
     /// reach, minus infinity at worst. For `k` up to [`Scores::bounded`] it is close to the k-th largest, of those whose code
     /// is of one column.
+    ///
+    /// Coefficients of the columns in `early` will be looked up soon: memory is asked for them on the way, where scores are
+    /// bounds.
     #[inline]
-    pub fn score(self, table: &Table, row: Row<'_>, k: usize, space: &mut Space) -> f32 {
+    pub fn score(self, table: &Table, row: Row<'_>, k: usize, space: &mut Space, early: &[u32]) -> f32 {
         space.reserve(row.len());
         let scores = &mut space.scores[space.first..];
         if table.scores() == Scores::Single && !table.has_own_codes() {
@@ -145,9 +148,9 @@ impl Kernel {
         match self {
             Kernel::Scalar => scalar::score(table, row, k, scores),
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2(kernel) => kernel.score(table, row, k, scores),
+            Kernel::Avx2(kernel) => kernel.score(table, row, k, scores, early),
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512(kernel) => kernel.score(table, row, k, scores),
+            Kernel::Avx512(kernel) => kernel.score(table, row, k, scores, early),
         }
     }
 
