@@ -18,7 +18,8 @@ pub struct Step {
     pub value: f64,
 }
 
-/// Uniform points of the coarse look, both ends included.
+/// Uniform points of the coarse look, both ends included; every other one first, which are enough if they show one
+/// hill.
 const COARSE: usize = 21;
 /// Extra points near both ends: quotients with a vanishing denominator change fastest there.
 const NEAR_ENDS: [f64; 3] = [1e-3, 5e-3, 2e-2];
@@ -38,18 +39,13 @@ pub fn best_step(mut utility: impl FnMut(f64) -> f64) -> Step {
 /// [`best_step`] for a utility that costs less at many sizes together than at one after the other. It is
 /// asked 5 to 20 times.
 pub fn best_step_together(utilities: impl FnMut(&[f64]) -> Vec<f64>) -> Step {
-    let mut points: Vec<f64> = (0..COARSE).map(|i| i as f64 / (COARSE - 1) as f64).collect();
-    points.extend(NEAR_ENDS.iter().flat_map(|&end| [end, 1.0 - end]));
-    points.sort_by(f64::total_cmp);
     let mut known = Known { utilities, steps: Vec::new() };
-    let looked = known.at(&points);
-    let mut hills: Vec<usize> = (0..looked.len())
-        .filter(|&i| {
-            let here = looked[i].value;
-            (i == 0 || here >= looked[i - 1].value) && (i + 1 == looked.len() || here >= looked[i + 1].value)
-        })
-        .collect();
-    hills.sort_by(|&i, &j| looked[j].value.total_cmp(&looked[i].value).then(i.cmp(&j)));
+    let mut looked = known.at(&points(2));
+    let mut hills = hills_of(&looked);
+    if hills.len() > 1 {
+        looked = known.at(&points(1));
+        hills = hills_of(&looked);
+    }
     let climb = |&hill: &usize| {
         let low = looked[hill.saturating_sub(1)];
         let high = looked[(hill + 1).min(looked.len() - 1)];
@@ -70,6 +66,25 @@ pub fn best_step_together(utilities: impl FnMut(&[f64]) -> Vec<f64>) -> Step {
     let neighbours: Vec<f64> = tops.clone().flat_map(on_grid).map(|i| (i / GRID).min(1.0)).collect();
     let neighbours = known.at(&neighbours);
     looked.iter().copied().chain(tops).chain(neighbours).fold(looked[0], better)
+}
+
+/// Where to look first: every so many of the uniform points, and those near the ends; ascending.
+fn points(every: usize) -> Vec<f64> {
+    let uniform = (0..COARSE).step_by(every).map(|i| i as f64 / (COARSE - 1) as f64);
+    let mut points: Vec<f64> = uniform.chain(NEAR_ENDS.iter().flat_map(|&end| [end, 1.0 - end])).collect();
+    points.sort_by(f64::total_cmp);
+    points
+}
+
+/// Which of these are not below their neighbours, the highest first.
+fn hills_of(looked: &[Step]) -> Vec<usize> {
+    let below = |here: f64, other: Option<&Step>| other.is_some_and(|other| here < other.value);
+    let before = |i: usize| i.checked_sub(1).and_then(|i| looked.get(i));
+    let is_hill =
+        |&i: &usize| !below(looked[i].value, before(i)) && !below(looked[i].value, looked.get(i + 1));
+    let mut hills: Vec<usize> = (0..looked.len()).filter(is_hill).collect();
+    hills.sort_by(|&i, &j| looked[j].value.total_cmp(&looked[i].value).then(i.cmp(&j)));
+    hills
 }
 
 /// A utility and where it is known already.
@@ -147,21 +162,14 @@ mod tests {
         }
     }
 
-    /// One size after the other, as the search is defined.
+    /// One size and one hill after the other, as the search is defined.
     fn one_after_the_other(utility: impl Fn(f64) -> f64) -> Step {
         let at = |size: f64| Step { size, value: utility(size) };
-        let mut points: Vec<f64> = (0..=20).map(|i| f64::from(i) / 20.0).collect();
-        points.extend(NEAR_ENDS.iter().flat_map(|&end| [end, 1.0 - end]));
-        points.sort_by(f64::total_cmp);
-        let looked: Vec<Step> = points.into_iter().map(at).collect();
-        let value = |i: usize| looked[i].value;
-        let is_hill =
-            |i: usize| (i == 0 || value(i) >= value(i - 1)) && (i == 26 || value(i) >= value(i + 1));
-        let mut hills: Vec<usize> = (0..27).filter(|&i| is_hill(i)).collect();
-        hills.sort_by(|&i, &j| value(j).total_cmp(&value(i)).then(i.cmp(&j)));
+        let look = |every| -> Vec<Step> { points(every).into_iter().map(at).collect() };
+        let looked = if hills_of(&look(2)).len() > 1 { look(1) } else { look(2) };
         let mut best = looked.iter().copied().fold(looked[0], better);
-        for &hill in hills.iter().take(HILLS) {
-            let (low, high) = (looked[hill.saturating_sub(1)], looked[(hill + 1).min(26)]);
+        for &hill in hills_of(&looked).iter().take(HILLS) {
+            let (low, high) = (looked[hill.saturating_sub(1)], looked[(hill + 1).min(looked.len() - 1)]);
             let mut climb = Climb::new(low, high, looked[hill]);
             while let Some(size) = climb.next() {
                 climb.learn(at(size));
