@@ -23,6 +23,11 @@ class Job:
     def restarts(self):
         return max(int(facts["Restarts"]) for facts in self.facts())
 
+    def minutes(self):
+        """Whole minutes that it has run."""
+        hours, minutes, _ = self.facts()[0]["RunTime"].split(":")
+        return 60 * int(hours) + int(minutes)
+
     def exit_status(self):
         """Of its batch script."""
         return int(self.facts()[0]["ExitCode"].split(":")[0])

@@ -60,10 +60,12 @@ def test_preemption_by_a_higher_partition(slurm, slow_fit, alone, fits, tmp_path
 
 def test_the_signal_before_the_time_limit(slurm, slow_fit, alone, fits, tmp_path):
     # Slurm counts in minutes, looks at its clock every half of one, and may send the signal a minute early. So the job
-    # gets its short time when it runs, and the fit alone would take longer than that.
-    job = slow_fit("--time=30", "--signal=USR1@50", env={"MACROK_TEST_FAULT": "sleep=1500@pass:0"}, begun=1)
-    slurm.run("scontrol", "update", f"JobId={job.number}", "TimeLimit=1")
-    job.wait_for_log(r"restart 1 of at most 20", 50)
+    # gets its short time when it runs: one that leaves it a minute after the signal, however long it took to start. The fit
+    # alone would take longer.
+    job = slow_fit("--time=60", "--signal=USR1@100", env={"MACROK_TEST_FAULT": "sleep=5000@pass:0"}, begun=1)
+    minutes = job.minutes() + 2
+    slurm.run("scontrol", "update", f"JobId={job.number}", f"TimeLimit={minutes}")
+    job.wait_for_log(r"restart 1 of at most 20", 60)
     assert "SIGUSR1" in job.log()
     job.wait("COMPLETED", 40)
     assert job.restarts() == 1
