@@ -4,6 +4,7 @@ mod again;
 mod baseline;
 mod common;
 mod doctor;
+mod earlier;
 mod evaluate;
 mod fit;
 mod import;

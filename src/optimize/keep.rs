@@ -1,6 +1,6 @@
 //! Where a fit keeps how far it has come, and what it does with what is there already.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::saved::Asked;
 use super::state::{State, Turn};
@@ -33,7 +33,27 @@ pub(super) struct Opened {
     pub note: Option<String>,
 }
 
+impl Existing {
+    pub fn asked(resume: bool, overwrite: Overwrite) -> Existing {
+        match overwrite {
+            _ if resume => Existing::Resume,
+            Overwrite::Replace => Existing::Replace,
+            Overwrite::Refuse => Existing::Refuse,
+        }
+    }
+}
+
 impl Keep {
+    /// In `file`, or beside the output.
+    pub fn of_output(out: &Path, file: Option<PathBuf>, every: usize, existing: Existing) -> Keep {
+        let beside = || {
+            let mut name = out.as_os_str().to_owned();
+            name.push(".checkpoint");
+            name.into()
+        };
+        Keep { file: file.unwrap_or_else(beside), every, existing }
+    }
+
     /// Fails now rather than after hours of loading, as far as can be known from what is asked. Says whether there is
     /// something to go on from. For rank 0.
     pub fn check(&self, asked: &Fingerprint) -> Result<bool> {

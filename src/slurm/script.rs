@@ -36,6 +36,8 @@ pub struct Ask {
 /// What the job does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
+    Train,
+    Marginals,
     Fit,
     Evaluate,
     Predict,
@@ -46,10 +48,13 @@ pub enum Work {
 
 impl Work {
     /// Those that are commands of macrok.
-    pub const COMMANDS: [Work; 4] = [Work::Fit, Work::Evaluate, Work::Predict, Work::Run];
+    pub const COMMANDS: [Work; 6] =
+        [Work::Train, Work::Marginals, Work::Fit, Work::Evaluate, Work::Predict, Work::Run];
 
     pub fn name(self) -> &'static str {
         match self {
+            Work::Train => "train",
+            Work::Marginals => "marginals",
             Work::Fit => "fit",
             Work::Evaluate => "evaluate",
             Work::Predict => "predict",
@@ -60,8 +65,8 @@ impl Work {
 
     fn part(self) -> &'static str {
         match self {
-            Work::Fit => FIT,
-            Work::Evaluate | Work::Predict => SHORT,
+            Work::Train | Work::Fit => FIT,
+            Work::Marginals | Work::Evaluate | Work::Predict => SHORT,
             Work::Run => RUN,
             Work::Sweep => SWEEP,
         }
@@ -69,7 +74,12 @@ impl Work {
 
     /// Whether it can be stopped early and go on later.
     fn resumes(self) -> bool {
-        !matches!(self, Work::Evaluate | Work::Predict)
+        !matches!(self, Work::Marginals | Work::Evaluate | Work::Predict)
+    }
+
+    /// Whether it takes the option `--resume`; `run` goes on without.
+    pub fn takes_resume(self) -> bool {
+        matches!(self, Work::Train | Work::Fit)
     }
 }
 

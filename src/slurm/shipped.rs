@@ -5,6 +5,23 @@ use std::time::Duration;
 use super::{Ask, Script, Work};
 use crate::job::TimeLimit;
 
+const TRAIN: &str = "\
+Runs `macrok train` on several nodes. What follows the name of the script goes to it:
+
+  sbatch slurm/train.sbatch train.h5 --estimator plt --out tree.model
+
+Before its time is up, or when another job takes its nodes, it writes a checkpoint and waits in the queue again; then
+it goes on from there. So it does when a node is lost. The same line submitted again goes on too. With plt and linear
+every rank holds all rows: ask for few ranks of many threads. The log is macrok-train-JOB.out, in the folder where sbatch
+was typed; files are looked for there.";
+
+const MARGINALS: &str = "\
+Runs `macrok marginals` on several nodes. What follows the name of the script goes to it:
+
+  sbatch slurm/marginals.sbatch tree.model test.h5 --keep 200 --out test-marginals.h5
+
+The log is macrok-marginals-JOB.out, in the folder where sbatch was typed; files are looked for there.";
+
 const FIT: &str = "\
 Runs `macrok fit` on several nodes. What follows the name of the script goes to it:
 
@@ -51,6 +68,8 @@ MACROK_METRICS, MACROK_KS and MACROK_OUT, or below. Each job stops, waits and go
 /// The script `slurm/NAME.sbatch`.
 pub fn shipped(work: Work) -> Script {
     let about = match work {
+        Work::Train => TRAIN,
+        Work::Marginals => MARGINALS,
         Work::Fit => FIT,
         Work::Evaluate => EVALUATE,
         Work::Predict => PREDICT,
@@ -84,7 +103,7 @@ mod tests {
     #[test]
     fn the_scripts_in_the_folder_are_the_ones_made_here() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("slurm");
-        for work in [Work::Fit, Work::Evaluate, Work::Predict, Work::Run, Work::Sweep] {
+        for work in Work::COMMANDS.into_iter().chain([Work::Sweep]) {
             let path = folder.join(format!("{}.sbatch", work.name()));
             let made = shipped(work).to_string();
             if std::env::var_os("UPDATE_SLURM").is_some() {

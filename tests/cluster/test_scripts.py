@@ -34,6 +34,14 @@ def test_predict(submit, alone, binary, data, fits, tmp_path):
     assert content(tmp_path / "pred.h5") == alone("predict", *arguments)
 
 
+def test_train_and_marginals(submit, alone, binary, data, tmp_path):
+    train = [data.train, "--estimator", "plt"]
+    run(binary, "train", *train, "--out", tmp_path / "alone.model")
+    submit(SCRIPTS / "train.sbatch", *train, "--out", "tree.model").wait("COMPLETED")
+    submit(SCRIPTS / "marginals.sbatch", "tree.model", data.test, "--out", "marginals.h5").wait("COMPLETED")
+    assert content(tmp_path / "marginals.h5") == alone("marginals", tmp_path / "alone.model", data.test)
+
+
 def test_run(submit, experiment, tmp_path):
     job = submit(SCRIPTS / "run.sbatch", experiment.job, "--out", "out").wait("COMPLETED", 60)
     assert "frank-wolfe  expected macro-f1" in job.log()

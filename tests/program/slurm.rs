@@ -158,11 +158,25 @@ fn a_whole_experiment_gets_the_memory_of_its_largest_part() {
 #[test]
 fn a_name_alone_makes_a_script_that_takes_the_arguments() {
     let folder = tempfile::tempdir().unwrap();
-    for command in ["fit", "evaluate", "predict", "run"] {
+    for command in ["train", "marginals", "fit", "evaluate", "predict", "run"] {
         let text = script(folder.path(), &["--nodes", "8"], &["--", command]);
         assert!(text.contains(&format!("sbatch slurm/{command}.sbatch ")), "{text}");
         assert!(!text.contains("\nset -- ") && directives(&text).contains(&"--nodes=8"), "{text}");
     }
+}
+
+#[test]
+fn a_training_goes_on_as_a_fit_does() {
+    let folder = folder_with_data();
+    let train = "-- train data.h5 --estimator plt --out tree.model";
+    let train: Vec<&str> = train.split_whitespace().collect();
+    let text = script(folder.path(), &[], &train);
+    assert!(text.contains("--resume") && text.contains("launch train \"$@\"\nfinish $?"), "{text}");
+    assert!(directives(&text).contains(&"--signal=USR1@120"), "{text}");
+    let ran = slurm(folder.path(), &["--out", "train.sbatch"], &train).ok();
+    assert!(ran.stdout.contains("memory of a node: not known, so left to the site; say it with --mem"), "{ran}");
+    let wrong = slurm(folder.path(), &[], &["--", "train", "data.h5", "--estimator", "tree", "--out", "x"]);
+    assert_eq!((wrong.status, wrong.errors().len()), (Some(2), 1), "{wrong}");
 }
 
 #[test]

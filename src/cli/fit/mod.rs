@@ -1,6 +1,5 @@
 //! `macrok fit`: Frank-Wolfe.
 
-mod earlier;
 mod facts;
 pub(super) mod options;
 mod ready;
@@ -9,7 +8,10 @@ mod shown;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde_json::json;
+
 use super::common::{Context, Loads};
+use super::earlier::Earlier;
 use crate::checkpoint::Fingerprint;
 use crate::classifier::Mixture;
 use crate::error::{Error, Result};
@@ -20,7 +22,6 @@ use crate::report::Phases;
 use crate::shard::{Extra, Plan, Shard, load_planned};
 use crate::store::{ClassifierFile, Overwrite};
 
-use earlier::Earlier;
 use options::FitOptions;
 use ready::Ready;
 use shown::Shown;
@@ -97,7 +98,8 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     }
     let ready = world.agree(typed.check(context.overwrite))?;
     let start = load_start(context, &ready)?;
-    let mut earlier = Earlier::look(context, &ready, &asked(&ready.metric, &start, &ready.options(1)))?;
+    let asked = asked(&ready.metric, &start, &ready.options(1));
+    let mut earlier = Earlier::look(context, ready.files(), &asked)?;
     if ready.keep.is_some() {
         control.stop_in_order(world, typed.time_limit);
     }
@@ -114,7 +116,7 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     shown::warn(context, &ready.metric.bind(options.k, options.epsilon), &data.population);
     let task = Task { data: &data, metric: &ready.metric, initial: start, options };
     let made_from = task.facts();
-    if earlier.is_complete(context, &ready, &made_from)? {
+    if earlier.is_complete(context, &made_from, || json!({ "metric": ready.metric.text(), "k": ready.k }))? {
         return Ok(());
     }
     let mut shown = Shown::new(console);

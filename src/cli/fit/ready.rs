@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use super::Typed;
+use crate::cli::earlier::Files;
 use crate::error::{Result, usage};
 use crate::measure::Metric;
 use crate::optimize::{Existing, Keep, Options, Search};
 use crate::shard::LoadOptions;
-use crate::store::{Location, Overwrite, Role};
+use crate::store::{ClassifierFile, Location, Overwrite, Role};
 
 /// What was checked and is ready to use.
 pub(super) struct Ready<'t> {
@@ -22,6 +23,18 @@ pub(super) struct Ready<'t> {
 }
 
 impl Ready<'_> {
+    pub fn files(&self) -> Files<'_> {
+        let mut inputs = vec![self.load.marginals.file.as_path(), self.typed.how.init.as_ref()];
+        inputs.extend(self.load.labels.as_ref().map(|labels| labels.file.as_path()));
+        Files {
+            inputs,
+            out: &self.out,
+            keep: self.keep.as_ref(),
+            resume: self.typed.resume,
+            made_from: |path| ClassifierFile::read_made_from(path).ok().flatten(),
+        }
+    }
+
     /// The options for data of so many rows. Only epsilon depends on that.
     pub fn options(&self, rows: u64) -> Options {
         self.search.options(self.k, rows)
@@ -65,16 +78,7 @@ impl Typed {
                 None => Ok(None),
             };
         }
-        let file = self.checkpoint.clone().unwrap_or_else(|| {
-            let mut name = out.as_os_str().to_owned();
-            name.push(".checkpoint");
-            name.into()
-        });
-        let existing = match overwrite {
-            _ if self.resume => Existing::Resume,
-            Overwrite::Replace => Existing::Replace,
-            Overwrite::Refuse => Existing::Refuse,
-        };
-        Ok(Some(Keep { file, every: self.checkpoint_every, existing }))
+        let existing = Existing::asked(self.resume, overwrite);
+        Ok(Some(Keep::of_output(out, self.checkpoint.clone(), self.checkpoint_every, existing)))
     }
 }

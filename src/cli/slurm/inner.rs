@@ -30,7 +30,7 @@ impl Inner {
         }
         // As the job will have it: the script adds this.
         let resume =
-            (work == Work::Fit && !words.iter().any(|word| word == "--resume")).then_some("--resume");
+            (work.takes_resume() && !words.iter().any(|word| word == "--resume")).then_some("--resume");
         let typed = Typed::try_parse_from(
             ["macrok"].into_iter().chain(words.iter().map(String::as_str)).chain(resume),
         );

@@ -19,8 +19,8 @@ use size::Size;
 
 /// Write a batch script for Slurm that runs a command on several nodes
 ///
-/// The script asks for the memory that the data need, starts the ranks and binds them, and when fit
-/// or run had to stop early, it puts itself back into the queue and goes on. The command is checked
+/// The script asks for the memory that the data need, starts the ranks and binds them, and when train,
+/// fit or run had to stop early, it puts itself back into the queue and goes on. The command is checked
 /// now, not hours later when the job starts. With nothing behind its name (`-- fit`) the script
 /// takes its arguments from sbatch.
 #[derive(clap::Args)]
@@ -43,7 +43,8 @@ pub(super) struct Typed {
     /// How long the job may run before it waits in the queue again
     #[arg(long, default_value = "2:00:00", value_name = "[D-]HH:MM:SS")]
     time: TimeLimit,
-    /// Memory of each node, as 64G or 500M [default: what the data need and a quarter on top]
+    /// Memory of each node, as 64G or 500M [default: what the data need and a quarter on top; for train
+    /// and marginals left to the site]
     #[arg(long, value_name = "SIZE")]
     mem: Option<Size>,
     /// Partition of the cluster
@@ -70,7 +71,7 @@ pub(super) struct Typed {
     /// The script to write [default: standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// The command to run: fit, evaluate, predict or run, and its arguments
+    /// The command to run: train, marginals, fit, evaluate, predict or run, and its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
@@ -92,8 +93,9 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     })?;
     match &typed.out {
         Some(path) => {
-            if let Some(memory) = &memory {
-                console.line(format_args!("memory of a node: {memory}"));
+            match &memory {
+                Some(memory) => console.line(format_args!("memory of a node: {memory}")),
+                None => console.line("memory of a node: not known, so left to the site; say it with --mem"),
             }
             console.wrote(path);
             console.line(format_args!("submit it: sbatch {}", quoted(&path.display().to_string())));

@@ -1,6 +1,5 @@
 //! `macrok train`: learns a label probability estimator.
 
-mod earlier;
 mod network;
 mod options;
 mod ready;
@@ -12,6 +11,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::common::Context;
+use super::earlier::Earlier;
 use crate::calibration::Method;
 use crate::checkpoint::Fingerprint;
 use crate::error::{Error, Result};
@@ -20,7 +20,6 @@ use crate::job::{TimeLimit, fault};
 use crate::report::{Phases, count};
 use crate::shard::{Examples, load_examples};
 
-use earlier::Earlier;
 use network::NetworkArguments;
 use options::TreeArguments;
 use ready::Ready;
@@ -113,7 +112,7 @@ impl Typed {
 pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     let Context { world, console, control, .. } = context;
     let ready = world.agree(typed.check(context.overwrite))?;
-    let mut earlier = Earlier::look(context, &ready)?;
+    let mut earlier = Earlier::look(context, ready.files(), &ready.facts())?;
     if ready.keep.is_some() {
         control.stop_in_order(world, typed.time_limit);
     }
@@ -122,11 +121,11 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     fault::at(world, "load")?;
     phases.end("load");
     if let Some(reason) = control.asked(world, Duration::ZERO) {
-        let stopped = format!("{reason}: stopped after loading, with nothing done yet in this run");
+        let stopped = format!("{reason}: stopped after loading, {}", earlier.standing());
         return world.agree(Err(Error::Stopped(stopped)));
     }
     let made_from = facts(&ready, &examples, held_out.rows, digest);
-    if earlier.is_complete(context, &ready, &made_from)? {
+    if earlier.is_complete(context, &made_from, || json!({}))? {
         return Ok(());
     }
     let shown = Shown::new(console);

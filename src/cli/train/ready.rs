@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::{EstimatorName, Typed};
 use crate::checkpoint::Fingerprint;
+use crate::cli::earlier::Files;
 use crate::error::{Result, usage};
 use crate::estimate::mlp::{self, NetworkOptions};
 use crate::estimate::plt::{self, TreeOptions};
@@ -26,6 +27,16 @@ pub(super) struct Ready<'t> {
 }
 
 impl Ready<'_> {
+    pub fn files(&self) -> Files<'_> {
+        Files {
+            inputs: vec![&self.features.file, &self.labels.file],
+            out: &self.out,
+            keep: self.keep.as_ref(),
+            resume: self.typed.resume,
+            made_from: |path| ModelFile::read_made_from(path).ok().flatten(),
+        }
+    }
+
     /// What decides the model, as far as it is known without the data.
     pub fn facts(&self) -> Fingerprint {
         let (method, share) = match self.calibrate {
@@ -94,21 +105,9 @@ impl Typed {
             return usage(format!("--calibrate-share is {share}, but must lie between 0 and 1"));
         }
         let calibrate = self.calibrate.map(|method| Calibrate { method, share });
-        let keep = (!self.no_checkpoint).then(|| self.keep(overwrite));
+        let existing = Existing::asked(self.resume, overwrite);
+        let keep =
+            (!self.no_checkpoint).then(|| Keep::of_output(&self.out, self.checkpoint.clone(), 1, existing));
         Ok(Ready { typed: self, features, labels, out: self.out.clone(), how, calibrate, keep })
-    }
-
-    fn keep(&self, overwrite: Overwrite) -> Keep {
-        let file = self.checkpoint.clone().unwrap_or_else(|| {
-            let mut name = self.out.as_os_str().to_owned();
-            name.push(".checkpoint");
-            name.into()
-        });
-        let existing = match overwrite {
-            _ if self.resume => Existing::Resume,
-            Overwrite::Replace => Existing::Replace,
-            Overwrite::Refuse => Existing::Refuse,
-        };
-        Keep { file, every: 1, existing }
     }
 }
