@@ -4,6 +4,7 @@
 //! rank calls them, in the same order. What may fail on one rank only goes through [`World::agree`]
 //! before the next collective, so that no rank waits for one that has given up.
 
+mod leave;
 mod node;
 #[cfg(feature = "mpi")]
 mod ranks;
@@ -16,6 +17,7 @@ pub use node::Nodes;
 pub use watch::progress;
 
 use crate::error::{Error, Result, Status};
+use crate::job::fault;
 use crate::store::remove_unfinished;
 
 /// Numbers that can travel between ranks.
@@ -198,7 +200,7 @@ impl World {
         if self.is_root() {
             watch::forget();
         }
-        let Err(error) = outcome else { return ExitCode::SUCCESS };
+        let Err(error) = outcome else { return self.leave(0) };
         let status = error.status();
         let agreed = matches!(error, Error::Agreed { .. });
         let told_elsewhere = matches!(error, Error::Silent);
@@ -207,14 +209,21 @@ impl World {
             let kind = if status == Status::Stopped { "" } else { "error: " };
             eprintln!("macrok: {kind}{error}");
         }
-        if agreed {
-            // A launcher may end the job as soon as one rank leaves with an error: not before the
-            // message is out.
-            self.gather_to_all(0);
-        } else {
+        if !agreed {
             self.abort(status);
         }
-        ExitCode::from(status.code() as u8)
+        self.leave(status.code())
+    }
+
+    /// Leaves the job, when nobody has anything left to do: a launcher may end it as soon as one rank leaves with an
+    /// error, and before that the message must be out. Collective.
+    fn leave(self, code: i32) -> ExitCode {
+        self.gather_to_all(0);
+        if self.size() > 1 {
+            leave::within(leave::LIMIT, code);
+            let _ = fault::at(&self, "leave");
+        }
+        ExitCode::from(code as u8)
     }
 
     /// Ends every rank of the job at once. Alone it returns, and the caller ends the process.

@@ -68,8 +68,7 @@ def mpich_binary():
     """The program built with MPICH, which `make test-mpich` leaves in target-mpich/debug."""
     path = os.environ.get("MACROK_MPICH_BIN")
     if not path:
-        # Seen twice in four runs, with 4.0.2: the result is written, and then the job does not end.
-        pytest.skip("jobs of MPICH under srun do not always end; to try, name the program in MACROK_MPICH_BIN")
+        pytest.skip("the program is not built with MPICH, or not as it is now; run make test-mpich")
     return Path(path).resolve(strict=True)
 
 

@@ -174,7 +174,10 @@ fn a_training_goes_on_as_a_fit_does() {
     assert!(text.contains("--resume") && text.contains("launch train \"$@\"\nfinish $?"), "{text}");
     assert!(directives(&text).contains(&"--signal=USR1@120"), "{text}");
     let ran = slurm(folder.path(), &["--out", "train.sbatch"], &train).ok();
-    assert!(ran.stdout.contains("memory of a node: not known, so left to the site; say it with --mem"), "{ran}");
+    assert!(
+        ran.stdout.contains("memory of a node: not known, so left to the site; say it with --mem"),
+        "{ran}"
+    );
     let wrong = slurm(folder.path(), &[], &["--", "train", "data.h5", "--estimator", "tree", "--out", "x"]);
     assert_eq!((wrong.status, wrong.errors().len()), (Some(2), 1), "{wrong}");
 }
