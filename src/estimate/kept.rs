@@ -32,6 +32,52 @@ impl Kept {
         self.starts.push(self.labels.len());
     }
 
+    /// The same of the marginals of all labels, in their order. `scratch` is memory to be used again.
+    pub fn push_all(&mut self, all: &[f32], keep: usize, scratch: &mut Vec<u32>) {
+        // Numbers that are not negative are in the order of their bits; what is no number counts as 0.
+        let bits_of = |marginal: f32| marginal.max(0.0).to_bits();
+        // The least bits that are kept, and how many with just these; 0 is never kept.
+        let (mut least, mut ties) = (1, usize::MAX);
+        if all.len() > keep {
+            scratch.clear();
+            scratch.extend(all.iter().map(|&marginal| bits_of(marginal)));
+            let (before, last, behind) = scratch.select_nth_unstable_by(keep - 1, |a, b| b.cmp(a));
+            if *last > 0 {
+                least = *last;
+                let same = |bits: &&u32| **bits == least;
+                ties = 1 + before.iter().filter(same).count();
+                if behind.iter().filter(same).count() == 0 {
+                    ties = usize::MAX;
+                }
+            }
+        }
+        let start = self.labels.len();
+        self.labels.resize(start + all.len(), 0);
+        self.marginals.resize(start + all.len(), 0.0);
+        let (labels, marginals) = (&mut self.labels[start..], &mut self.marginals[start..]);
+        let mut kept = 0;
+        if ties == usize::MAX {
+            for (label, &marginal) in (0..).zip(all) {
+                // Written always, kept if large enough: a branch would be mispredicted often.
+                (labels[kept], marginals[kept]) = (label, marginal);
+                kept += usize::from(bits_of(marginal) >= least);
+            }
+        } else {
+            for (label, &marginal) in (0..).zip(all) {
+                let bits = bits_of(marginal);
+                let tie = bits == least && ties > 0;
+                ties -= usize::from(tie);
+                if bits > least || tie {
+                    (labels[kept], marginals[kept]) = (label, marginal);
+                    kept += 1;
+                }
+            }
+        }
+        self.labels.truncate(start + kept);
+        self.marginals.truncate(start + kept);
+        self.starts.push(start + kept);
+    }
+
     /// Adds the rows of `other` behind these.
     pub fn append(&mut self, other: &Kept) {
         let before = self.labels.len();
@@ -61,6 +107,20 @@ mod tests {
         kept.push(&mut vec![], 3);
         assert_eq!(kept.row(0).collect::<Vec<_>>(), [(1, 0.25), (4, 0.25), (9, 0.5)]);
         assert_eq!(kept.starts, [0, 3, 3]);
+    }
+
+    #[test]
+    fn both_ways_to_add_a_row_keep_the_same() {
+        let rows: [&[f32]; 4] =
+            [&[0.25, 0.5, 0.0, 0.25, 0.25, 0.125], &[0.0; 6], &[0.5; 6], &[f32::NAN, 1.0, 1e-42]];
+        for keep in 1..8 {
+            let (mut one, mut other, mut scratch) = (Kept::default(), Kept::default(), Vec::new());
+            for row in rows {
+                one.push(&mut (0..).zip(row.iter().copied()).collect(), keep);
+                other.push_all(row, keep, &mut scratch);
+            }
+            assert_eq!(one, other, "{keep} are kept");
+        }
     }
 
     #[test]

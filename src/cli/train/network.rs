@@ -28,8 +28,8 @@ pub(super) struct NetworkArguments {
     /// rows so often; 0 holds out none and trains for exactly --epochs
     #[arg(long, help_heading = NETWORKS, default_value_t = 0.1, value_name = "SHARE")]
     validation: f64,
-    /// Epochs that are no better on the rows held out (in loss with bce, in precision at 5 with the others), after which
-    /// no more are tried
+    /// Epochs that are no better on the rows held out (in loss with bce, in precision and macro-F1 at 5, added up, with
+    /// the others), after which no more are tried
     #[arg(long, help_heading = NETWORKS, default_value_t = 5, value_name = "N")]
     patience: u32,
     /// Try other layers and learning rates too, and take what is best on the rows held out

@@ -12,7 +12,7 @@ impl Network {
     /// The largest marginals of each row, by one thread. A row's depend on the row and the network only.
     pub fn largest(&self, rows: Rows<'_>, ask: Ask) -> Kept {
         let (mut kept, mut forward, arch) = (Kept::default(), Forward::new(), Arch::new());
-        let mut all = Vec::with_capacity(self.shape.labels);
+        let mut scratch = Vec::new();
         for start in (0..rows.count()).step_by(ROWS) {
             let end = (start + ROWS).min(rows.count());
             let logits = forward.logits(self, (start..end).map(|row| rows.row(row)));
@@ -22,9 +22,7 @@ impl Network {
                 || logits.iter_mut().for_each(|logit| *logit = sigmoid(*logit)),
             );
             for marginals in logits.chunks_exact(self.shape.labels) {
-                all.clear();
-                all.extend((0..).zip(marginals.iter().copied()));
-                kept.push(&mut all, ask.keep);
+                kept.push_all(marginals, ask.keep, &mut scratch);
             }
         }
         kept

@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn what_was_saved_comes_back_bit_by_bit() {
-        let held_out = HeldOut { loss: 0.1 + 0.2, precision: [1.0 / 3.0, 0.5, 1e-300] };
+        let held_out = HeldOut { loss: 0.1 + 0.2, precision: [1.0 / 3.0, 0.5, 1e-300], macro_f1: 0.7 };
         let trial = Trial { hidden: vec![128, 256], rate: 0.1 };
         let progress = Progress {
             tried: vec![Tried { trial: trial.clone(), epochs: 3, held_out }],

@@ -225,16 +225,16 @@ impl<'a> Room<'a> {
     }
 
     fn header(&self) {
-        self.watch.line("epoch         loss     held out     P@1     P@3     P@5      time");
+        self.watch.line("epoch         loss     held out     P@1     P@3     P@5    F1@5      time");
     }
 
     fn line(&self, epoch: u32, loss: f64, found: Option<HeldOut>, start: Instant) {
         let time = seconds(start.elapsed().as_secs_f64());
         let found = match found {
-            Some(HeldOut { loss, precision: [one, three, five] }) => {
-                format!("{loss:>11.5}  {one:.4}  {three:.4}  {five:.4}")
+            Some(HeldOut { loss, precision: [one, three, five], macro_f1 }) => {
+                format!("{loss:>11.5}  {one:.4}  {three:.4}  {five:.4}  {macro_f1:.4}")
             }
-            None => " ".repeat(35),
+            None => " ".repeat(43),
         };
         self.watch.line(&format!("{epoch:>5}  {loss:>11.5}  {found}  {time:>8}"));
     }
@@ -245,6 +245,7 @@ impl<'a> Room<'a> {
             json!({
                 "hidden": list(&tried.trial.hidden), "learning-rate": tried.trial.rate, "epochs": tried.epochs,
                 "held-out-loss": tried.held_out.loss, "held-out-precision": tried.held_out.precision,
+                "held-out-macro-f1": tried.held_out.macro_f1,
             })
         };
         let mut file = ModelFile {

@@ -15,6 +15,8 @@ pub(super) struct ReadyUnit {
     pub count: usize,
     /// Whether any of its nodes is a leaf.
     pub has_leaves: bool,
+    /// Whether all of its nodes are children of the node above.
+    pub is_flat: bool,
     features: FeatureSet,
     /// For each feature a weight for each lane; lanes beyond the nodes are 0.
     weights: Vec<f32>,
@@ -33,16 +35,17 @@ pub struct ReadyForest {
     pub(super) below: Vec<Vec<u32>>,
 }
 
-/// Lanes of the widest vector that is worth keeping in registers; others are multiples of the narrowest.
-const WIDE: usize = 32;
+/// Lanes of the widest vector that is worth keeping in registers, of a middle one, and of the narrowest.
+const WIDE: usize = 64;
+const MIDDLE: usize = 32;
 const NARROW: usize = 8;
 
 impl Forest {
     pub fn ready(&self) -> ReadyForest {
-        let units: Vec<ReadyUnit> = (0..self.unit_count()).map(|unit| self.ready_unit(unit)).collect();
+        let mut units: Vec<ReadyUnit> = (0..self.unit_count()).map(|unit| self.ready_unit(unit)).collect();
         let mut below = vec![Vec::new(); self.nodes()];
         let mut parents = vec![None; self.nodes()];
-        for (number, unit) in (0..).zip(&units) {
+        for (number, unit) in (0..).zip(&mut units) {
             if let Some(root) = unit.root {
                 below[root as usize].push(number);
             }
@@ -50,6 +53,7 @@ impl Forest {
                 let parent = self.parents[node];
                 if parent != NO_NODE && parent as usize >= unit.first {
                     parents[node] = Some(parent - unit.first as u32);
+                    unit.is_flat = false;
                 }
             }
         }
@@ -79,7 +83,7 @@ impl Forest {
             .find(|&parent| (parent as usize) < first || parent == NO_NODE);
         let root = above.filter(|&parent| parent != NO_NODE);
         let has_leaves = nodes.clone().any(|node| self.leaf_labels[node] != NO_NODE);
-        ReadyUnit { root, first, count, has_leaves, features, weights, lanes, biases }
+        ReadyUnit { root, first, count, has_leaves, is_flat: true, features, weights, lanes, biases }
     }
 }
 
@@ -107,6 +111,10 @@ impl ReadyUnit {
         while lane + WIDE <= self.lanes {
             self.add::<WIDE>(entries, lane, scores);
             lane += WIDE;
+        }
+        while lane + MIDDLE <= self.lanes {
+            self.add::<MIDDLE>(entries, lane, scores);
+            lane += MIDDLE;
         }
         while lane < self.lanes {
             self.add::<NARROW>(entries, lane, scores);

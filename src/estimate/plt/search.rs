@@ -10,6 +10,12 @@ use crate::estimate::{Ask, Kept, Rows};
 /// Units that a row looks at before all rows go on: more are looked at in vain, fewer make more rounds.
 const AT_ONCE: usize = 4;
 
+/// Where up to so many times as many labels as are kept exist, looking at all of them takes less than choosing.
+const MANY: usize = 8;
+
+/// Rows whose labels are all looked at before the next: what is found of them fits the cache.
+const TOGETHER: usize = 64;
+
 /// A unit that a row has yet to look at, by the probability of the node above it.
 #[derive(Clone, Copy, PartialEq)]
 struct Waiting {
@@ -83,7 +89,14 @@ impl pulp::WithSimd for Largest<'_, '_> {
 
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _: S) -> Kept {
-        if self.forest.trees == 1 { self.best_first() } else { self.all_trees() }
+        let Ask { keep, beam } = self.ask;
+        if self.forest.trees > 1 {
+            self.all_trees()
+        } else if beam.is_none() && self.forest.labels <= MANY * keep {
+            self.every_label()
+        } else {
+            self.best_first()
+        }
     }
 }
 
@@ -109,6 +122,7 @@ impl Largest<'_, '_> {
             let mut any = false;
             for (unit, asking) in asked.iter_mut().enumerate().filter(|(_, asking)| !asking.is_empty()) {
                 any = true;
+                marginals.resize(forest.units[unit].count, 0.0);
                 for (row, above) in asking.drain(..) {
                     let (columns, values) = self.rows.row(row as usize);
                     forest.look(unit, above, columns, values, &mut seen, &mut marginals);
@@ -124,13 +138,44 @@ impl Largest<'_, '_> {
         kept
     }
 
+    /// Of a single tree.
+    #[inline(always)]
+    fn every_label(&self) -> Kept {
+        let forest = self.forest;
+        let (mut kept, mut seen, mut scratch) = (Kept::default(), Seen::default(), Vec::new());
+        let nodes = forest.leaf_labels.len();
+        let mut of_nodes = vec![0.0f32; TOGETHER * nodes];
+        let mut of_labels = vec![0.0f32; forest.labels];
+        let count = self.rows.rows.count();
+        for start in (0..count).step_by(TOGETHER) {
+            let rows = start..(start + TOGETHER).min(count);
+            for (number, unit) in forest.units.iter().enumerate() {
+                for (row, of_nodes) in rows.clone().zip(of_nodes.chunks_exact_mut(nodes)) {
+                    let above = unit.root.map_or(1.0, |root| of_nodes[root as usize]);
+                    let (columns, values) = self.rows.row(row);
+                    let marginals = &mut of_nodes[unit.first..unit.first + unit.count];
+                    forest.look(number, above, columns, values, &mut seen, marginals);
+                }
+            }
+            for of_nodes in of_nodes.chunks_exact(nodes).take(rows.len()) {
+                for (&label, &marginal) in forest.leaf_labels.iter().zip(of_nodes) {
+                    if label != NO_NODE {
+                        of_labels[label as usize] = marginal;
+                    }
+                }
+                kept.push_all(&of_labels, self.ask.keep, &mut scratch);
+            }
+        }
+        kept
+    }
+
     /// A label may be small in one tree and large in another: all are added up.
     #[inline(always)]
     fn all_trees(&self) -> Kept {
         let forest = self.forest;
         let mut kept = Kept::default();
         let mut seen = Seen::default();
-        let mut marginals = Vec::new();
+        let mut scratch = Vec::new();
         let mut of_nodes = vec![0.0f32; forest.leaf_labels.len()];
         // Some rows at a time, so that sums of many labels fit.
         let together = (1 << 22) / forest.labels.max(1) + 1;
@@ -142,16 +187,18 @@ impl Largest<'_, '_> {
                 let (columns, values) = self.rows.row(row);
                 for (number, unit) in forest.units.iter().enumerate() {
                     let above = unit.root.map_or(1.0, |root| of_nodes[root as usize]);
-                    forest.look(number, above, columns, values, &mut seen, &mut marginals);
-                    for (node, &marginal) in (unit.first..).zip(&marginals) {
-                        of_nodes[node] = marginal;
-                        if forest.leaf_labels[node] != NO_NODE {
-                            sums[forest.leaf_labels[node] as usize] += marginal;
+                    let nodes = unit.first..unit.first + unit.count;
+                    let marginals = &mut of_nodes[nodes.clone()];
+                    forest.look(number, above, columns, values, &mut seen, marginals);
+                    for (&label, &marginal) in forest.leaf_labels[nodes].iter().zip(&*marginals) {
+                        if label != NO_NODE {
+                            sums[label as usize] += marginal;
                         }
                     }
                 }
                 let share = forest.trees as f32;
-                kept.push(&mut (0..).zip(sums.iter().map(|sum| sum / share)).collect(), self.ask.keep);
+                sums.iter_mut().for_each(|sum| *sum /= share);
+                kept.push_all(sums, self.ask.keep, &mut scratch);
             }
         }
         kept
@@ -159,7 +206,7 @@ impl Largest<'_, '_> {
 }
 
 impl ReadyForest {
-    /// The marginal of each node of a unit, below a node with the marginal `above`.
+    /// Makes `marginals` those of the nodes of a unit, as many as there are, below a node with the marginal `above`.
     #[inline(always)]
     fn look(
         &self,
@@ -168,14 +215,18 @@ impl ReadyForest {
         columns: &[u32],
         values: &[f32],
         seen: &mut Seen,
-        marginals: &mut Vec<f32>,
+        marginals: &mut [f32],
     ) {
         let unit = &self.units[unit];
         let own = unit.probabilities(columns, values, seen);
-        marginals.clear();
-        for (node, own) in (unit.first..).zip(own) {
-            let above = self.parents[node].map_or(above, |parent| marginals[parent as usize]);
-            marginals.push(above * own);
+        if unit.is_flat {
+            marginals.iter_mut().zip(own).for_each(|(marginal, own)| *marginal = above * own);
+            return;
+        }
+        let parents = &self.parents[unit.first..unit.first + unit.count];
+        for (at, (own, parent)) in own.iter().zip(parents).enumerate() {
+            let above = parent.map_or(above, |parent| marginals[parent as usize]);
+            marginals[at] = above * own;
         }
     }
 }
