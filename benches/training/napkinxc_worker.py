@@ -16,7 +16,7 @@ from napkinxc.datasets import load_libsvm_file
 from napkinxc.models import PLT
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from training import quality  # noqa: E402
+from training import quality, timed  # noqa: E402
 
 
 def clock() -> tuple[float, float]:
@@ -36,8 +36,12 @@ def main() -> None:
     trained = clock()
     model.load()
     loaded = clock()
-    found = model.predict_proba(asked, top_k=keep)
-    done = clock()
+
+    def predict():
+        before = clock()
+        return model.predict_proba(asked, top_k=keep), [after - start for after, start in zip(clock(), before)]
+
+    found, predicted = timed.fastest(predict, lambda it: it[1][0])
     truth = quality.read(labels_file, "labels")
     rows = np.repeat(np.arange(len(found)), [len(row) for row in found])
     columns = np.array([label for row in found for label, _ in row])
@@ -46,9 +50,9 @@ def main() -> None:
     figures = {
         "train wall": trained[0] - start[0],
         "train CPU": trained[1] - start[1],
-        "top wall": done[0] - trained[0],
-        "top CPU": done[1] - trained[1],
-        "estimate": done[0] - loaded[0],
+        "top wall": loaded[0] - trained[0] + predicted[0],
+        "top CPU": loaded[1] - trained[1] + predicted[1],
+        "estimate": predicted[0],
         "rows": truth.shape[0],
         "model bytes": sum(path.stat().st_size for path in folder.iterdir()),
     }

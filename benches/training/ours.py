@@ -31,9 +31,8 @@ def train(data: DataSet, estimator: str, options: tuple, threads: int, name: str
 def marginals(data: DataSet, part: str, threads: int, name: str) -> tuple[Path, dict]:
     out = data.folder / f"{name}-{part}.h5"
     model = data.folder / f"{name}.model"
-    took, told = facts(
-        data, ["marginals", model, data.h5(part), "--keep", KEEP, "--threads", threads, "--out", out]
-    )
+    arguments = ["marginals", model, data.h5(part), "--keep", KEEP, "--threads", threads, "--out", out]
+    took, told = timed.fastest(lambda: facts(data, arguments), lambda found: found[1]["seconds"]["estimate"])
     return out, {"top wall": took.wall, "top CPU": took.cpu, "estimate": told["seconds"]["estimate"], "rows": told["n"]}
 
 

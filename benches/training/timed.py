@@ -18,6 +18,22 @@ class Took:
     output: str
 
 
+# Short work is done again, as often as fits: what else a machine does only adds.
+MOST_RUNS, SECONDS = 5, 5.0
+
+
+def fastest(work, seconds):
+    """The result of `work` that took least, by `seconds` of a result."""
+    start, best = time.perf_counter(), None
+    for _ in range(MOST_RUNS):
+        found = work()
+        if best is None or seconds(found) < seconds(best):
+            best = found
+        if time.perf_counter() - start > SECONDS:
+            break
+    return best
+
+
 def run(command: list, log: Path) -> Took:
     """The command, written down as it was run, so that anybody can run it again."""
     words = [str(part) for part in command]
