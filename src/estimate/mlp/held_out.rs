@@ -62,7 +62,7 @@ pub(super) fn held_out(
         progress();
         (loss, hits, picks)
     };
-    let parts: Vec<(f64, [u64; 3], Vec<(u32, bool)>)> = rows.par_chunks(ROWS).map(figures).collect();
+    let parts: Vec<_> = rows.par_chunks(ROWS).map(figures).collect();
     let macro_f1 = macro_f1(world, network.shape.labels, total, |counts| {
         for &(label, hit) in parts.iter().flat_map(|part| &part.2) {
             counts[label as usize].add(1, hit, 0);
