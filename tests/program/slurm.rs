@@ -200,7 +200,7 @@ fn what_would_fail_in_the_job_fails_now() {
     let cases: [(&[&str], &str); 7] = [
         (
             &["synth", "x.h5"],
-            "after -- comes `synth`, but a batch script can only be for one of fit, evaluate,",
+            "after -- comes `synth`, but a batch script can only be for one of train, marginals, fit,",
         ),
         (
             &["fit", "--marginal", "data.h5"],
