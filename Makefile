@@ -88,7 +88,7 @@ test-mpich: ## the tests of several ranks, built with MPICH
 	@if command -v mpicc.mpich >/dev/null && command -v mpirun.mpich >/dev/null; then \
 		sh tests/share-dependencies.sh $(TARGET)/debug $(TARGET)-mpich/debug && \
 		MPICC=mpicc.mpich MACROK_TEST_MPIRUN=mpirun.mpich $(CARGO) test --locked --target-dir $(TARGET)-mpich $(FAIR) \
-			--test program -- --test-threads=1 ranks:: doctor:: failures::a_rank_that run::an; \
+			--test program -- --test-threads=1 ranks:: doctor::it_tells doctor::ranks_that failures::a_rank_that run::an; \
 	else echo "SKIPPED: tests under MPICH (no mpicc.mpich; run make deps-mpich)"; fi
 
 # As root, with Slurm and sshd. Some five minutes on two cores; the limit is for a test that hangs in spite of its own.
