@@ -30,7 +30,7 @@ const GRID: f64 = 999.0;
 
 /// The best of `utility` on [0, 1], which need not be concave: a coarse look, then the best hills
 /// climbed, then the neighbouring points of a grid of 1,000, so that rounding cannot make it worse
-/// than that grid on the hill. Some 30 to 70 evaluations, none of them twice. Of equal values the
+/// than that grid on the hill. Some 25 to 80 evaluations, none of them twice. Of equal values the
 /// smallest step.
 pub fn best_step(mut utility: impl FnMut(f64) -> f64) -> Step {
     best_step_together(|sizes| sizes.iter().map(|&size| utility(size)).collect())
@@ -78,10 +78,10 @@ fn points(every: usize) -> Vec<f64> {
 
 /// Which of these are not below their neighbours, the highest first.
 fn hills_of(looked: &[Step]) -> Vec<usize> {
-    let below = |here: f64, other: Option<&Step>| other.is_some_and(|other| here < other.value);
+    // What is no number is no hill.
+    let reaches = |i: usize, other: Option<&Step>| other.is_none_or(|other| looked[i].value >= other.value);
     let before = |i: usize| i.checked_sub(1).and_then(|i| looked.get(i));
-    let is_hill =
-        |&i: &usize| !below(looked[i].value, before(i)) && !below(looked[i].value, looked.get(i + 1));
+    let is_hill = |&i: &usize| reaches(i, before(i)) && reaches(i, looked.get(i + 1));
     let mut hills: Vec<usize> = (0..looked.len()).filter(is_hill).collect();
     hills.sort_by(|&i, &j| looked[j].value.total_cmp(&looked[i].value).then(i.cmp(&j)));
     hills
@@ -160,6 +160,17 @@ mod tests {
             sizes.sort_by(f64::total_cmp);
             assert!(sizes.is_sorted_by(|a, b| a < b), "utility {i} was evaluated twice at a size");
         }
+    }
+
+    #[test]
+    fn what_is_no_number_is_no_hill() {
+        let values = [1.0, 3.0, 2.0, f64::NAN, 5.0, 4.0, 4.5];
+        let looked: Vec<Step> = values.iter().map(|&value| Step { size: 0.0, value }).collect();
+        assert_eq!(hills_of(&looked), [6, 1]);
+        assert!(
+            (best_step(|x| if x < 0.5 { f64::NAN } else { 1.0 - x }).value).is_nan(),
+            "seen, not skipped"
+        );
     }
 
     /// One size and one hill after the other, as the search is defined.

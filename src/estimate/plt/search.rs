@@ -13,8 +13,10 @@ const AT_ONCE: usize = 4;
 /// Where up to so many times as many labels as are kept exist, looking at all of them takes less than choosing.
 const MANY: usize = 8;
 
-/// Rows whose labels are all looked at before the next: what is found of them fits the cache.
-const TOGETHER: usize = 64;
+/// Rows whose labels are all looked at before the next: the weights of a unit are read once for all of them, and what is
+/// found of them is near, or at least not too much.
+const MOST_ROWS: usize = 64;
+const MOST_NUMBERS: usize = 1 << 22;
 
 /// A unit that a row has yet to look at, by the probability of the node above it.
 #[derive(Clone, Copy, PartialEq)]
@@ -90,13 +92,8 @@ impl pulp::WithSimd for Largest<'_, '_> {
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _: S) -> Kept {
         let Ask { keep, beam } = self.ask;
-        if self.forest.trees > 1 {
-            self.all_trees()
-        } else if beam.is_none() && self.forest.labels <= MANY * keep {
-            self.every_label()
-        } else {
-            self.best_first()
-        }
+        let most_are_kept = beam.is_none() && self.forest.labels <= MANY * keep;
+        if self.forest.trees > 1 || most_are_kept { self.every_label() } else { self.best_first() }
     }
 }
 
@@ -138,17 +135,18 @@ impl Largest<'_, '_> {
         kept
     }
 
-    /// Of a single tree.
+    /// Of all trees: a label may be small in one and large in another, so they are added up.
     #[inline(always)]
     fn every_label(&self) -> Kept {
         let forest = self.forest;
         let (mut kept, mut seen, mut scratch) = (Kept::default(), Seen::default(), Vec::new());
         let nodes = forest.leaf_labels.len();
-        let mut of_nodes = vec![0.0f32; TOGETHER * nodes];
+        let together = (MOST_NUMBERS / nodes.max(1)).clamp(1, MOST_ROWS);
+        let mut of_nodes = vec![0.0f32; together * nodes];
         let mut of_labels = vec![0.0f32; forest.labels];
-        let count = self.rows.rows.count();
-        for start in (0..count).step_by(TOGETHER) {
-            let rows = start..(start + TOGETHER).min(count);
+        let (share, count) = (forest.trees as f32, self.rows.rows.count());
+        for start in (0..count).step_by(together) {
+            let rows = start..(start + together).min(count);
             for (number, unit) in forest.units.iter().enumerate() {
                 for (row, of_nodes) in rows.clone().zip(of_nodes.chunks_exact_mut(nodes)) {
                     let above = unit.root.map_or(1.0, |root| of_nodes[root as usize]);
@@ -158,47 +156,14 @@ impl Largest<'_, '_> {
                 }
             }
             for of_nodes in of_nodes.chunks_exact(nodes).take(rows.len()) {
+                of_labels.fill(0.0);
                 for (&label, &marginal) in forest.leaf_labels.iter().zip(of_nodes) {
                     if label != NO_NODE {
-                        of_labels[label as usize] = marginal;
+                        of_labels[label as usize] += marginal;
                     }
                 }
+                of_labels.iter_mut().for_each(|sum| *sum /= share);
                 kept.push_all(&of_labels, self.ask.keep, &mut scratch);
-            }
-        }
-        kept
-    }
-
-    /// A label may be small in one tree and large in another: all are added up.
-    #[inline(always)]
-    fn all_trees(&self) -> Kept {
-        let forest = self.forest;
-        let mut kept = Kept::default();
-        let mut seen = Seen::default();
-        let mut scratch = Vec::new();
-        let mut of_nodes = vec![0.0f32; forest.leaf_labels.len()];
-        // Some rows at a time, so that sums of many labels fit.
-        let together = (1 << 22) / forest.labels.max(1) + 1;
-        let count = self.rows.rows.count();
-        for start in (0..count).step_by(together) {
-            let rows = start..(start + together).min(count);
-            let mut sums = vec![0.0f32; rows.len() * forest.labels];
-            for (row, sums) in rows.zip(sums.chunks_exact_mut(forest.labels)) {
-                let (columns, values) = self.rows.row(row);
-                for (number, unit) in forest.units.iter().enumerate() {
-                    let above = unit.root.map_or(1.0, |root| of_nodes[root as usize]);
-                    let nodes = unit.first..unit.first + unit.count;
-                    let marginals = &mut of_nodes[nodes.clone()];
-                    forest.look(number, above, columns, values, &mut seen, marginals);
-                    for (&label, &marginal) in forest.leaf_labels[nodes].iter().zip(&*marginals) {
-                        if label != NO_NODE {
-                            sums[label as usize] += marginal;
-                        }
-                    }
-                }
-                let share = forest.trees as f32;
-                sums.iter_mut().for_each(|sum| *sum /= share);
-                kept.push_all(sums, self.ask.keep, &mut scratch);
             }
         }
         kept
