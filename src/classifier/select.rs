@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::kernel::Scores;
+use super::kernel::{Found, Scores, Space};
 use super::merge::merge_singles;
 use super::prepared::{Prepared, Rival};
 use super::rule::Candidates;
@@ -60,6 +60,7 @@ impl Chosen {
 pub struct Selector {
     /// One for each row that is looked at side by side.
     stored: Vec<Stored>,
+    space: Space,
     rivals: Vec<Rival>,
     picks: Vec<Pick>,
 }
@@ -71,7 +72,7 @@ impl Selector {
     /// The k best labels of a row, best first.
     pub fn select(&mut self, rule: &Prepared<'_>, row: Row<'_>) -> &[Pick] {
         self.make_room(1);
-        let Selector { stored, rivals, picks } = self;
+        let Selector { stored, rivals, picks, .. } = self;
         let stored = &mut stored[0];
         stored.score(rule, row, &[]);
         stored.refine(rule, row);
@@ -101,6 +102,9 @@ impl Selector {
         rows: Range<usize>,
         chosen: &mut Chosen,
     ) {
+        if rule.kernel.finds_best(&rule.table, rule.k) {
+            return self.choose_best(rule, marginals, rows, chosen);
+        }
         let together = match rule.table.scores() {
             Scores::Single => 1,
             Scores::Bound => SIDE_BY_SIDE,
@@ -118,44 +122,86 @@ impl Selector {
                 self.stored.iter_mut().zip(each()).for_each(|(stored, row)| stored.refine(rule, row));
             }
             for (stored, local) in self.stored.iter_mut().zip(some) {
-                let (row, start) = (marginals.row(local), marginals.start(local));
+                let row = marginals.row(local);
                 let outcome = stored.choose(rule, row);
-                let competed = match outcome {
-                    Outcome::Entries(least) => rule.unstored_compete(least),
-                    Outcome::Shared { .. } => false,
-                };
-                let entry =
-                    |column: u32, position: u32| ChosenEntry { column, entry: start + position as usize };
-                let length = if !competed {
-                    chosen.entries.extend(stored.entries().iter().map(|one| entry(one.column, one.position)));
-                    match outcome {
-                        Outcome::Entries(_) => 0,
-                        Outcome::Shared { unstored } => stored.free(rule, row).length(unstored),
-                    }
-                } else if let Some(merged) = merge_singles(rule, row, stored) {
-                    let kept = merged.kept().map(|number| stored.entries()[number]);
-                    chosen.entries.extend(kept.map(|one| entry(one.column, one.position)));
-                    merged.length
-                } else {
-                    let length = compete(rule, row, stored, outcome, &mut self.rivals);
-                    chosen.entries.extend(self.rivals.iter().map(|one| entry(one.column, one.position)));
-                    length
-                };
-                if length > 0 {
-                    let free = stored.free(rule, row);
-                    let at = chosen.places.len();
-                    chosen.places.extend(free.stored.below(length));
-                    let stored = at..chosen.places.len();
-                    chosen.fills.push(Fill { local, length: length as u32, stored });
-                }
+                add(rule, row, local, stored, outcome, &mut self.rivals, chosen);
             }
         }
+    }
+
+    /// The same where kernels find the best entries of nearly every row.
+    fn choose_best(
+        &mut self,
+        rule: &Prepared<'_>,
+        marginals: &Marginals,
+        rows: Range<usize>,
+        chosen: &mut Chosen,
+    ) {
+        self.make_room(1);
+        let Selector { stored, space, rivals, .. } = self;
+        let stored = &mut stored[0];
+        let mut local = rows.start;
+        let each = rows.map(|local| marginals.row(local));
+        rule.kernel.best_of_each(&rule.table, each, rule.k, space, |row, space, found| {
+            match found {
+                Found::Best(least) if !rule.unstored_compete(least) => {
+                    let entry =
+                        |&at: &u32| ChosenEntry { column: row.column(at), entry: row.start() + at as usize };
+                    chosen.entries.extend(space.best(rule.k).iter().map(entry));
+                }
+                _ => {
+                    let outcome = stored.go_on(rule, row, space, found);
+                    add(rule, row, local, stored, outcome, rivals, chosen);
+                }
+            }
+            local += 1;
+        });
     }
 
     fn make_room(&mut self, rows: usize) {
         if self.stored.len() < rows {
             self.stored.resize_with(rows, Stored::default);
         }
+    }
+}
+
+/// Adds the best labels of a row, whose best entries are known.
+fn add(
+    rule: &Prepared<'_>,
+    row: Row<'_>,
+    local: usize,
+    stored: &mut Stored,
+    outcome: Outcome,
+    rivals: &mut Vec<Rival>,
+    chosen: &mut Chosen,
+) {
+    let competed = match outcome {
+        Outcome::Entries(least) => rule.unstored_compete(least),
+        Outcome::Shared { .. } => false,
+    };
+    let entry =
+        |column: u32, position: u32| ChosenEntry { column, entry: row.start() + position as usize };
+    let length = if !competed {
+        chosen.entries.extend(stored.entries().iter().map(|one| entry(one.column, one.position)));
+        match outcome {
+            Outcome::Entries(_) => 0,
+            Outcome::Shared { unstored } => stored.free(rule, row).length(unstored),
+        }
+    } else if let Some(merged) = merge_singles(rule, row, stored) {
+        let kept = merged.kept().map(|number| stored.entries()[number]);
+        chosen.entries.extend(kept.map(|one| entry(one.column, one.position)));
+        merged.length
+    } else {
+        let length = compete(rule, row, stored, outcome, rivals);
+        chosen.entries.extend(rivals.iter().map(|one| entry(one.column, one.position)));
+        length
+    };
+    if length > 0 {
+        let free = stored.free(rule, row);
+        let at = chosen.places.len();
+        chosen.places.extend(free.stored.below(length));
+        let stored = at..chosen.places.len();
+        chosen.fills.push(Fill { local, length: length as u32, stored });
     }
 }
 

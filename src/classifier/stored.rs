@@ -9,7 +9,7 @@
 
 use std::cmp::Ordering;
 
-use super::kernel::{BOUNDED_BOUNDS, Few, PROBES, Scores, Space};
+use super::kernel::{BOUNDED_BOUNDS, Few, Found, PROBES, Scores, Space};
 use super::prepared::Prepared;
 use super::rule::Candidates;
 use super::threshold::{APART, FEW, Threshold, from_step, nth_of_few, step};
@@ -92,6 +92,23 @@ impl Stored {
         if rule.table.scores() == Scores::Bound {
             self.few.gather(row, self.space.positions());
         }
+    }
+
+    /// The whole search, from what a kernel found. `space` has that, and another space afterwards.
+    pub fn go_on(&mut self, rule: &Prepared<'_>, row: Row<'_>, space: &mut Space, found: Found) -> Outcome {
+        self.has_places = false;
+        self.entries.clear();
+        std::mem::swap(&mut self.space, space);
+        self.stage = match found {
+            Found::All => Stage::Everything,
+            Found::Superset(least) => Stage::Superset(least),
+            Found::Best(least) => {
+                let best = self.space.best(rule.k).iter();
+                self.entries.extend(best.map(|&position| Entry { position, column: row.column(position) }));
+                return Outcome::Entries(least);
+            }
+        };
+        self.choose(rule, row)
     }
 
     /// Where bounds were found: the columns whose coefficients the next step looks up.

@@ -53,6 +53,12 @@ impl<'s> Row<'s> {
         self.length == 0
     }
 
+    /// The number of its first entry among those of all rows.
+    #[inline]
+    pub fn start(&self) -> usize {
+        self.start
+    }
+
     /// The column of the entry at `position`.
     #[inline]
     pub fn column(&self, position: u32) -> u32 {

@@ -6,8 +6,9 @@
 
 use std::arch::x86_64::*;
 
+use super::best::{Found, best_of_each};
 use super::table::{ROUNDING, SMALLEST};
-use super::{LANES, PROBES, Scores, Table, maxima};
+use super::{BOUNDED, LANES, PROBES, Scores, Space, Table, maxima};
 use crate::memory::prefetch::bring;
 use crate::shard::{Grouping, Row};
 
@@ -41,16 +42,45 @@ impl Avx2 {
             match table.scores() {
                 Scores::Single => {
                     assert!(table.words.len() >= Grouping::CODES, "a word for every code");
-                    score(Singles(&table.words), row, k, scores, Early { words: &[], columns: &[] })
+                    score(Singles(&table.words), row, k, scores)
                 }
                 Scores::Bound => {
                     assert!(table.bounds.len() >= Grouping::CODES, "a bound for every code");
                     let own = table.grouping.own_codes() as i32;
                     let early = Early { words: &table.words, columns: early };
-                    score(Bounds { bounds: &table.bounds, own }, row, k, scores, early)
+                    score(Bounds { bounds: &table.bounds, own, early }, row, k, scores)
                 }
             }
         }
+    }
+
+    #[inline]
+    pub(super) fn best_of_each<'r>(
+        self,
+        table: &Table,
+        rows: impl Iterator<Item = Row<'r>>,
+        k: usize,
+        space: &mut Space,
+        tell: impl FnMut(Row<'r>, &mut Space, Found),
+    ) {
+        assert!(table.words.len() >= Grouping::CODES, "a word for every code");
+        // SAFETY: `self` proves the instructions, and the words have been checked.
+        unsafe { best_of_rows(&table.words, rows, k, space, tell) }
+    }
+
+    /// Writes those `k` of the first `found` positions that have the largest scores. Returns the smallest of those, or nothing
+    /// where another is too close. There are at least [`BOUNDED`] positions, and all have a score.
+    #[inline]
+    pub(super) fn split(
+        self,
+        scores: &[f32],
+        positions: &[u32],
+        found: usize,
+        k: usize,
+        best: &mut [u32; BOUNDED],
+    ) -> Option<f32> {
+        // SAFETY: `self` proves the instructions.
+        unsafe { split(scores, positions, found, k, best) }
     }
 
     /// Writes the single scores of the first `length` columns, and minus infinity for the rest. Returns what at
@@ -95,26 +125,36 @@ impl Avx2 {
 ///
 /// # Safety
 /// The processor has the instructions; eight codes and eight values can be read; there is a word for every code.
-trait Eight: Copy {
-    unsafe fn eight(self, codes: *const u16, values: *const f32) -> (__m256, __m256);
+trait Eight {
+    unsafe fn eight(&self, codes: *const u16, values: *const f32) -> (__m256, __m256);
+
+    /// Called before every other eight: something else may be asked for meanwhile.
+    #[inline(always)]
+    fn ask(&mut self) {}
+
+    /// Called at the end of a row.
+    #[inline(always)]
+    fn ask_rest(self)
+    where
+        Self: Sized,
+    {
+    }
 }
 
 /// By the coefficients of their columns, which are their codes.
-#[derive(Clone, Copy)]
 struct Singles<'t>(&'t [u64]);
 
 /// By the bounds of their codes, of which the first are of one column each.
-#[derive(Clone, Copy)]
 struct Bounds<'t> {
     bounds: &'t [u32],
     own: i32,
+    early: Early<'t>,
 }
 
 /// Columns whose coefficients are going to be looked up.
 ///
 /// They are in no cache. Asked for all at once they would fill up what keeps track of answers from memory, and everything
 /// would stand still until some have come; so some are asked for with every group of entries that is scored.
-#[derive(Clone, Copy)]
 struct Early<'t> {
     words: &'t [u64],
     columns: &'t [u32],
@@ -143,12 +183,12 @@ impl Early<'_> {
 /// The processor has the instructions; 16 entries follow the row; `scores` has room for the row's length
 /// rounded up to a multiple of 16; there is a word for every code.
 #[inline]
-unsafe fn score<E: Eight>(words: E, row: Row<'_>, k: usize, scores: &mut [f32], early: Early<'_>) -> f32 {
+unsafe fn score<E: Eight>(words: E, row: Row<'_>, k: usize, scores: &mut [f32]) -> f32 {
     // SAFETY: as promised by the caller.
     unsafe {
         match maxima(k) {
-            LANES => score_with::<E, 2>(words, row, k, scores, early),
-            _ => score_with::<E, 4>(words, row, k, scores, early),
+            LANES => score_with::<E, 2>(words, row, k, scores),
+            _ => score_with::<E, 4>(words, row, k, scores),
         }
     }
 }
@@ -158,12 +198,12 @@ unsafe fn score<E: Eight>(words: E, row: Row<'_>, k: usize, scores: &mut [f32], 
 /// # Safety
 /// As for [`score`].
 #[target_feature(enable = "avx2,fma,popcnt")]
+#[inline]
 unsafe fn score_with<E: Eight, const REGISTERS: usize>(
-    words: E,
+    mut words: E,
     row: Row<'_>,
     k: usize,
     scores: &mut [f32],
-    mut early: Early<'_>,
 ) -> f32 {
     let (codes, values) = row.padded();
     let (codes, values, out) = (codes.as_ptr(), values.as_ptr(), scores.as_mut_ptr());
@@ -177,7 +217,7 @@ unsafe fn score_with<E: Eight, const REGISTERS: usize>(
             for pair in largest.chunks_exact_mut(2) {
                 _mm_prefetch::<_MM_HINT_NTA>(values.wrapping_add(at + AHEAD).cast());
                 _mm_prefetch::<_MM_HINT_NTA>(codes.wrapping_add(at + AHEAD).cast());
-                early.bring_some();
+                words.ask();
                 let (first, first_least) = words.eight(codes.add(at), values.add(at));
                 let (second, second_least) = words.eight(codes.add(at + 8), values.add(at + 8));
                 _mm256_storeu_ps(out.add(at), first);
@@ -202,8 +242,93 @@ unsafe fn score_with<E: Eight, const REGISTERS: usize>(
             _mm256_storeu_ps(out.add(at), nothing);
         }
     }
-    early.bring_rest();
+    words.ask_rest();
     if k > 8 * REGISTERS { f32::NEG_INFINITY } else { kth_largest(k, largest) }
+}
+
+/// # Safety
+/// The processor has the instructions; there is a word for every code.
+#[target_feature(enable = "avx2,fma,popcnt")]
+unsafe fn best_of_rows<'r>(
+    words: &[u64],
+    rows: impl Iterator<Item = Row<'r>>,
+    k: usize,
+    space: &mut Space,
+    tell: impl FnMut(Row<'r>, &mut Space, Found),
+) {
+    best_of_each(
+        rows,
+        k,
+        space,
+        // SAFETY: `Row::new` has seen that 16 entries follow the row, and there are as many scores as entries, rounded up.
+        |row, scores| unsafe { score(Singles(words), row, k, scores) },
+        |scores, threshold, positions| {
+            assert!(positions.len() >= scores.len() + 8, "space for the positions");
+            // SAFETY: just checked.
+            unsafe { find(scores, threshold, positions) }
+        },
+        |scores, positions, found, best| split(scores, positions, found, k, best),
+        tell,
+    );
+}
+
+/// See [`Avx2::split`].
+#[target_feature(enable = "avx2,fma,popcnt")]
+#[inline]
+fn split(
+    scores: &[f32],
+    positions: &[u32],
+    found: usize,
+    k: usize,
+    best: &mut [u32; BOUNDED],
+) -> Option<f32> {
+    match found {
+        0..=8 => split_with::<1>(scores, positions, found, k, best),
+        _ => split_with::<2>(scores, positions, found, k, best),
+    }
+}
+
+/// With up to eight scores for each register.
+#[target_feature(enable = "avx2,fma,popcnt")]
+#[inline]
+fn split_with<const REGISTERS: usize>(
+    scores: &[f32],
+    positions: &[u32],
+    found: usize,
+    k: usize,
+    best: &mut [u32; BOUNDED],
+) -> Option<f32> {
+    let positions = &positions[..8 * REGISTERS];
+    let lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    let numbers: [__m256; REGISTERS] = std::array::from_fn(|register| {
+        // One after the other: they were written by overlapping stores, from which no vector can be read before all of
+        // those are done.
+        let score = |lane: usize| scores[positions[8 * register + lane] as usize];
+        let [a, b, c, d, e, f, g, h] = std::array::from_fn(score);
+        let count = _mm256_set1_epi32(found as i32 - 8 * register as i32);
+        let inside = _mm256_castsi256_ps(_mm256_cmpgt_epi32(count, lanes));
+        let eight = _mm256_setr_ps(a, b, c, d, e, f, g, h);
+        _mm256_blendv_ps(_mm256_set1_ps(f32::NEG_INFINITY), eight, inside)
+    });
+    let (among, least) = largest_of(k, numbers);
+    let near = _mm256_set1_ps(least.next_down());
+    let near = mask(numbers.map(|numbers| _mm256_cmp_ps::<_CMP_GE_OQ>(numbers, near)));
+    let among = mask(among);
+    let mut left = among;
+    for best in &mut best[..k] {
+        // Where there are fewer, the last ones are anything.
+        *best = positions[left.trailing_zeros() as usize % positions.len()];
+        left &= left.wrapping_sub(1);
+    }
+    (near == among && among.count_ones() as usize == k).then_some(least)
+}
+
+/// The signs of all lanes.
+#[target_feature(enable = "avx2,fma,popcnt")]
+#[inline]
+fn mask<const REGISTERS: usize>(registers: [__m256; REGISTERS]) -> u32 {
+    let lanes = |mask: u32, (number, &register)| mask | (_mm256_movemask_ps(register) as u32) << (8 * number);
+    registers.iter().enumerate().fold(0, lanes)
 }
 
 /// How many entries ahead they are asked for, as what will not be needed again: so they take no place in the caches
@@ -214,6 +339,16 @@ const AHEAD: usize = 512;
 #[target_feature(enable = "avx2,fma,popcnt")]
 #[inline]
 fn kth_largest<const REGISTERS: usize>(k: usize, numbers: [__m256; REGISTERS]) -> f32 {
+    largest_of(k, numbers).1
+}
+
+/// Which of some numbers have fewer than k above them, and the smallest of those.
+#[target_feature(enable = "avx2,fma,popcnt")]
+#[inline]
+fn largest_of<const REGISTERS: usize>(
+    k: usize,
+    numbers: [__m256; REGISTERS],
+) -> ([__m256; REGISTERS], f32) {
     let mut each = [[0.0f32; 8]; REGISTERS];
     for (each, &numbers) in each.iter_mut().zip(&numbers) {
         // SAFETY: eight numbers of 32 bits.
@@ -228,19 +363,21 @@ fn kth_largest<const REGISTERS: usize>(k: usize, numbers: [__m256; REGISTERS]) -
             *above = _mm256_sub_epi32(*above, larger);
         }
     }
-    // The smallest of those with fewer than k above them.
     let limit = _mm256_set1_epi32(k as i32);
+    let among = above.map(|above| _mm256_castsi256_ps(_mm256_cmpgt_epi32(limit, above)));
     let mut eight = _mm256_set1_ps(f32::INFINITY);
-    for (&above, &numbers) in above.iter().zip(&numbers) {
-        let among = _mm256_castsi256_ps(_mm256_cmpgt_epi32(limit, above));
+    for (&among, &numbers) in among.iter().zip(&numbers) {
         eight = _mm256_min_ps(eight, _mm256_blendv_ps(_mm256_set1_ps(f32::INFINITY), numbers, among));
     }
     let four = _mm_min_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps::<1>(eight));
     let two = _mm_min_ps(four, _mm_movehl_ps(four, four));
-    _mm_cvtss_f32(_mm_min_ss(two, _mm_shuffle_ps::<1>(two, two)))
+    (among, _mm_cvtss_f32(_mm_min_ss(two, _mm_shuffle_ps::<1>(two, two))))
 }
 
 /// Where the words of eight codes are.
+///
+/// Codes are read one by one, and the compiler is kept from taking them apart out of a vector: a load that nothing waits for
+/// costs less than that.
 ///
 /// # Safety
 /// The processor has the instructions; eight codes can be read; there is a word for every code.
@@ -248,11 +385,7 @@ fn kth_largest<const REGISTERS: usize>(k: usize, numbers: [__m256; REGISTERS]) -
 #[inline]
 unsafe fn places<W>(words: &[W], codes: *const u16) -> [*const W; 8] {
     // SAFETY: promised by the caller.
-    unsafe {
-        let both = [codes.cast::<u64>().read_unaligned(), codes.cast::<u64>().add(1).read_unaligned()];
-        let part = |lane: usize| (both[lane / 4] >> (16 * (lane % 4))) as u16;
-        std::array::from_fn(|lane| words.as_ptr().add(part(lane).into()))
-    }
+    std::array::from_fn(|lane| unsafe { words.as_ptr().add(codes.add(lane).read_volatile().into()) })
 }
 
 /// # Safety
@@ -311,7 +444,7 @@ unsafe fn score_eight([a, b, c, d, e, f, g, h]: [*const u64; 8], values: __m256)
 impl Eight for Singles<'_> {
     #[target_feature(enable = "avx2,fma,popcnt")]
     #[inline]
-    unsafe fn eight(self, codes: *const u16, values: *const f32) -> (__m256, __m256) {
+    unsafe fn eight(&self, codes: *const u16, values: *const f32) -> (__m256, __m256) {
         // SAFETY: as promised by the caller.
         let scores = unsafe { score_eight(places(self.0, codes), _mm256_loadu_ps(values)) };
         (scores, scores)
@@ -319,11 +452,21 @@ impl Eight for Singles<'_> {
 }
 
 impl Eight for Bounds<'_> {
+    #[inline(always)]
+    fn ask(&mut self) {
+        self.early.bring_some();
+    }
+
+    #[inline(always)]
+    fn ask_rest(self) {
+        self.early.bring_rest();
+    }
+
     /// Scores of coefficients that were rounded up, and, for codes of one column, those less all that this can have
     /// added.
     #[target_feature(enable = "avx2,fma,popcnt")]
     #[inline]
-    unsafe fn eight(self, codes: *const u16, values: *const f32) -> (__m256, __m256) {
+    unsafe fn eight(&self, codes: *const u16, values: *const f32) -> (__m256, __m256) {
         // SAFETY: as promised by the caller.
         unsafe {
             let [a, b, c, d, e, f, g, h] = places(self.bounds, codes).map(|place| *place as i32);
@@ -390,21 +533,22 @@ static BITS: [[u8; 8]; 256] = {
 /// # Safety
 /// The processor has the instructions; there is room for eight positions more than scores.
 #[target_feature(enable = "avx2,fma,popcnt")]
+#[inline]
 unsafe fn find(scores: &[f32], threshold: f32, positions: &mut [u32]) -> usize {
     let least = _mm256_set1_ps(threshold);
     let out = positions.as_mut_ptr();
-    let (mut found, mut first) = (0, 0);
+    let mut first = _mm256_setzero_si256();
+    let mut found = 0;
     for group in scores.chunks_exact(8) {
         // SAFETY: a group is eight scores; no more are found than were looked at, so eight fit.
         unsafe {
             let reached = _mm256_cmp_ps::<_CMP_GE_OQ>(_mm256_loadu_ps(group.as_ptr()), least);
-            let mask = _mm256_movemask_ps(reached) as usize;
-            let lanes = _mm256_cvtepu8_epi32(_mm_loadl_epi64(BITS[mask & 0xff].as_ptr().cast()));
-            let places = _mm256_add_epi32(lanes, _mm256_set1_epi32(first));
-            _mm256_storeu_si256(out.add(found).cast(), places);
+            let mask = _mm256_movemask_ps(reached) as u32;
+            let lanes = _mm256_cvtepu8_epi32(_mm_loadl_epi64(BITS.as_ptr().add(mask as usize).cast()));
+            _mm256_storeu_si256(out.add(found).cast(), _mm256_add_epi32(lanes, first));
             found += mask.count_ones() as usize;
         }
-        first += 8;
+        first = _mm256_add_epi32(first, _mm256_set1_epi32(8));
     }
     found
 }

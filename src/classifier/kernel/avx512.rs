@@ -5,7 +5,8 @@
 use std::arch::x86_64::*;
 
 use super::avx2::Avx2;
-use super::{LANES, PROBES, Scores, Table, maxima};
+use super::best::{Found, best_of_each};
+use super::{LANES, PROBES, Scores, Space, Table, maxima};
 use crate::shard::{Grouping, Row};
 
 /// Proof that this processor has the instructions.
@@ -38,6 +39,26 @@ impl Avx512 {
         // SAFETY: `self` proves the instructions. `Row::new` has seen that 16 entries follow the row, so groups of
         // 16 stay within both slices; the scores and the words have been checked.
         unsafe { score(&table.words, row, k, scores) }
+    }
+
+    #[inline]
+    pub(super) fn best_of_each<'r>(
+        self,
+        table: &Table,
+        rows: impl Iterator<Item = Row<'r>>,
+        k: usize,
+        space: &mut Space,
+        tell: impl FnMut(Row<'r>, &mut Space, Found),
+    ) {
+        best_of_each(
+            rows,
+            k,
+            space,
+            |row, scores| self.score(table, row, k, scores, &[]),
+            |scores, threshold, positions| self.find(scores, threshold, positions),
+            |scores, positions, found, best| self.avx2.split(scores, positions, found, k, best),
+            tell,
+        );
     }
 
     #[inline]

@@ -13,6 +13,7 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod best;
 mod check;
 mod few;
 mod scalar;
@@ -22,6 +23,7 @@ use std::sync::OnceLock;
 
 use crate::shard::{PADDING, Row};
 
+pub use best::Found;
 pub use few::Few;
 pub use table::{Scores, Table};
 
@@ -53,6 +55,7 @@ pub struct Space {
     first: usize,
     positions: Vec<u32>,
     found: usize,
+    best: [u32; BOUNDED],
 }
 
 impl Space {
@@ -77,10 +80,23 @@ impl Space {
         self.scores[self.first + position as usize]
     }
 
-    /// What [`Kernel::find`] found, ascending.
+    /// What was found last, ascending.
     #[inline]
     pub fn positions(&self) -> &[u32] {
         &self.positions[..self.found]
+    }
+
+    /// The best k positions of a row that has [`Found::Best`], in no order.
+    #[inline]
+    pub fn best(&self, k: usize) -> &[u32] {
+        &self.best[..k]
+    }
+
+    /// Only a threshold of minus infinity finds padding, which is last.
+    fn forget_padding(&mut self, length: usize) {
+        while self.found > 0 && self.positions[self.found - 1] as usize >= length {
+            self.found -= 1;
+        }
     }
 }
 
@@ -174,12 +190,8 @@ impl Kernel {
     pub fn find(self, space: &mut Space, length: usize, threshold: f32) {
         let Space { scores, first, positions, .. } = space;
         let scores = &scores[*first..][..length.next_multiple_of(PADDING)];
-        let mut found = self.find_in(scores, threshold, positions);
-        // Only a threshold of minus infinity finds padding, which is last.
-        while found > 0 && positions[found - 1] as usize >= length {
-            found -= 1;
-        }
-        space.found = found;
+        space.found = self.find_in(scores, threshold, positions);
+        space.forget_padding(length);
     }
 
     /// Writes the positions of scores that are at least `threshold`. Returns how many there are.

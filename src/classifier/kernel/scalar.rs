@@ -1,7 +1,7 @@
 //! The kernels without special instructions: what every other one is compared with.
 
 use super::table::{ROUNDING, SMALLEST};
-use super::{LANES, PROBES, Scores, Table, maxima};
+use super::{BOUNDED, LANES, PROBES, Scores, Table, maxima};
 use crate::shard::{PADDING, Row};
 
 /// In double precision and then rounded, which is monotone. A single multiplication and a single
@@ -87,4 +87,22 @@ pub(super) fn find(scores: &[f32], threshold: f32, positions: &mut [u32]) -> usi
         found += usize::from(score >= threshold);
     }
     found
+}
+
+/// Writes the `k` positions of the largest scores and returns the smallest of those; `None` where another is too close.
+pub(super) fn split(
+    scores: &[f32],
+    positions: &[u32],
+    k: usize,
+    best: &mut [u32; BOUNDED],
+) -> Option<f32> {
+    let mut falling = [(f32::NEG_INFINITY, 0); BOUNDED];
+    let falling = &mut falling[..positions.len()];
+    let scored = positions.iter().map(|&position| (scores[position as usize], position));
+    falling.iter_mut().zip(scored).for_each(|(to, one)| *to = one);
+    falling.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+    let (least, _) = *falling.get(k - 1)?;
+    let close = falling.get(k).is_some_and(|next| next.0 >= least.next_down());
+    best.iter_mut().zip(&*falling).for_each(|(to, one)| *to = one.1);
+    (!close && least > f32::NEG_INFINITY).then_some(least)
 }
