@@ -179,8 +179,7 @@ fn add(
         Outcome::Entries(least) => rule.unstored_compete(least),
         Outcome::Shared { .. } => false,
     };
-    let entry =
-        |column: u32, position: u32| ChosenEntry { column, entry: row.start() + position as usize };
+    let entry = |column: u32, position: u32| ChosenEntry { column, entry: row.start() + position as usize };
     let length = if !competed {
         chosen.entries.extend(stored.entries().iter().map(|one| entry(one.column, one.position)));
         match outcome {

@@ -7,7 +7,6 @@
 use std::arch::x86_64::*;
 
 use super::best::{Found, best_of_each};
-use super::table::{ROUNDING, SMALLEST};
 use super::{BOUNDED, LANES, PROBES, Scores, Space, Table, maxima};
 use crate::memory::prefetch::bring;
 use crate::shard::{Grouping, Row};
@@ -46,9 +45,8 @@ impl Avx2 {
                 }
                 Scores::Bound => {
                     assert!(table.bounds.len() >= Grouping::CODES, "a bound for every code");
-                    let own = table.grouping.own_codes() as i32;
                     let early = Early { words: &table.words, columns: early };
-                    score(Bounds { bounds: &table.bounds, own, early }, row, k, scores)
+                    score(Bounds { bounds: &table.bounds, early }, row, k, scores)
                 }
             }
         }
@@ -68,8 +66,8 @@ impl Avx2 {
         unsafe { best_of_rows(&table.words, rows, k, space, tell) }
     }
 
-    /// Writes those `k` of the first `found` positions that have the largest scores. Returns the smallest of those, or nothing
-    /// where another is too close. There are at least [`BOUNDED`] positions, and all have a score.
+    /// Writes those `k` of the first `found` positions, up to [`AT_ONCE`](super::AT_ONCE), that have the largest scores. Returns the smallest of those, or nothing
+    /// where another is too close. There are at least as many positions, and all have a score.
     #[inline]
     pub(super) fn split(
         self,
@@ -144,10 +142,9 @@ trait Eight {
 /// By the coefficients of their columns, which are their codes.
 struct Singles<'t>(&'t [u64]);
 
-/// By the bounds of their codes, of which the first are of one column each.
+/// By the bounds of their codes.
 struct Bounds<'t> {
-    bounds: &'t [u32],
-    own: i32,
+    bounds: &'t [u64],
     early: Early<'t>,
 }
 
@@ -284,7 +281,8 @@ fn split(
 ) -> Option<f32> {
     match found {
         0..=8 => split_with::<1>(scores, positions, found, k, best),
-        _ => split_with::<2>(scores, positions, found, k, best),
+        9..=16 => split_with::<2>(scores, positions, found, k, best),
+        _ => split_with::<4>(scores, positions, found, k, best),
     }
 }
 
@@ -345,10 +343,7 @@ fn kth_largest<const REGISTERS: usize>(k: usize, numbers: [__m256; REGISTERS]) -
 /// Which of some numbers have fewer than k above them, and the smallest of those.
 #[target_feature(enable = "avx2,fma,popcnt")]
 #[inline]
-fn largest_of<const REGISTERS: usize>(
-    k: usize,
-    numbers: [__m256; REGISTERS],
-) -> ([__m256; REGISTERS], f32) {
+fn largest_of<const REGISTERS: usize>(k: usize, numbers: [__m256; REGISTERS]) -> ([__m256; REGISTERS], f32) {
     let mut each = [[0.0f32; 8]; REGISTERS];
     for (each, &numbers) in each.iter_mut().zip(&numbers) {
         // SAFETY: eight numbers of 32 bits.
@@ -427,7 +422,19 @@ unsafe fn score_few(
 /// The processor has the instructions; the eight words can be read.
 #[target_feature(enable = "avx2,fma,popcnt")]
 #[inline]
-unsafe fn score_eight([a, b, c, d, e, f, g, h]: [*const u64; 8], values: __m256) -> __m256 {
+unsafe fn score_eight(places: [*const u64; 8], values: __m256) -> __m256 {
+    // SAFETY: as promised by the caller.
+    let (slopes, intercepts) = unsafe { halves(places) };
+    _mm256_fmadd_ps(slopes, values, intercepts)
+}
+
+/// The lower halves of eight words, and the upper ones.
+///
+/// # Safety
+/// The processor has the instructions; the eight words can be read.
+#[target_feature(enable = "avx2,fma,popcnt")]
+#[inline]
+unsafe fn halves([a, b, c, d, e, f, g, h]: [*const u64; 8]) -> (__m256, __m256) {
     // SAFETY: as promised by the caller.
     unsafe {
         let two = |first: *const u64, second: *const u64| {
@@ -435,9 +442,7 @@ unsafe fn score_eight([a, b, c, d, e, f, g, h]: [*const u64; 8], values: __m256)
         };
         let outer = _mm256_castpd_ps(_mm256_set_m128d(two(e, f), two(a, b)));
         let inner = _mm256_castpd_ps(_mm256_set_m128d(two(g, h), two(c, d)));
-        let slopes = _mm256_shuffle_ps::<0x88>(outer, inner);
-        let intercepts = _mm256_shuffle_ps::<0xdd>(outer, inner);
-        _mm256_fmadd_ps(slopes, values, intercepts)
+        (_mm256_shuffle_ps::<0x88>(outer, inner), _mm256_shuffle_ps::<0xdd>(outer, inner))
     }
 }
 
@@ -462,29 +467,18 @@ impl Eight for Bounds<'_> {
         self.early.bring_rest();
     }
 
-    /// Scores of coefficients that were rounded up, and, for codes of one column, those less all that this can have
-    /// added.
+    /// What no column of their codes scores above, and below.
     #[target_feature(enable = "avx2,fma,popcnt")]
     #[inline]
     unsafe fn eight(&self, codes: *const u16, values: *const f32) -> (__m256, __m256) {
         // SAFETY: as promised by the caller.
-        unsafe {
-            let [a, b, c, d, e, f, g, h] = places(self.bounds, codes).map(|place| *place as i32);
-            let both = _mm256_setr_epi32(a, b, c, d, e, f, g, h);
-            let upper = _mm256_set1_epi32(0xffff_0000_u32 as i32);
-            let slopes = _mm256_castsi256_ps(_mm256_and_si256(both, upper));
-            let intercepts = _mm256_castsi256_ps(_mm256_slli_epi32::<16>(both));
-            let values = _mm256_loadu_ps(values);
-            let scores = _mm256_fmadd_ps(slopes, values, intercepts);
-            let size = |number| _mm256_andnot_ps(_mm256_set1_ps(-0.0), number);
-            // The smallest numbers have fewer digits to round.
-            let sizes = _mm256_add_ps(size(intercepts), _mm256_set1_ps(SMALLEST));
-            let sizes = _mm256_fmadd_ps(size(slopes), values, sizes);
-            let least = _mm256_fnmadd_ps(sizes, _mm256_set1_ps(ROUNDING), scores);
-            let codes = _mm256_cvtepu16_epi32(_mm_loadu_si128(codes.cast()));
-            let own = _mm256_castsi256_ps(_mm256_cmpgt_epi32(_mm256_set1_epi32(self.own), codes));
-            (scores, _mm256_blendv_ps(_mm256_set1_ps(f32::NEG_INFINITY), least, own))
-        }
+        let ((up, down), values) = unsafe { (halves(places(self.bounds, codes)), _mm256_loadu_ps(values)) };
+        let score = |both: __m256| {
+            let slopes = _mm256_and_ps(both, _mm256_castsi256_ps(_mm256_set1_epi32(0xffff_0000_u32 as i32)));
+            let intercepts = _mm256_slli_epi32::<16>(_mm256_castps_si256(both));
+            _mm256_fmadd_ps(slopes, values, _mm256_castsi256_ps(intercepts))
+        };
+        (score(up), score(down))
     }
 }
 

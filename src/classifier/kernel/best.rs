@@ -3,7 +3,7 @@
 //! For most rows that is all there is to do, so it is done without a branch that depends on the entries: processors
 //! guess those wrong, and a wrong guess takes as long as scoring a dozen entries.
 
-use super::{BOUNDED, Kernel, LANES, Scores, Space, Table, scalar};
+use super::{AT_ONCE, BOUNDED, Kernel, LANES, Scores, Space, Table, scalar};
 use crate::shard::{PADDING, Row};
 
 /// What is known of a row once it is scored.
@@ -84,7 +84,7 @@ pub(super) fn best_of_each<'r>(
         // step further down.
         let least = score(row, scores).next_down();
         *found = find(scores, least, positions);
-        let split = if *found <= BOUNDED { split(all, positions, *found, best) } else { None };
+        let split = if *found <= AT_ONCE { split(all, positions, *found, best) } else { None };
         let found = match split {
             Some(least) => Found::Best(least),
             None => {
@@ -97,3 +97,4 @@ pub(super) fn best_of_each<'r>(
 }
 
 const _: () = assert!(LANES == PADDING, "scores are padded like rows");
+const _: () = assert!(AT_ONCE <= 2 * PADDING, "there are as many positions even for the shortest row");

@@ -31,7 +31,10 @@ pub use table::{Scores, Table};
 const LANES: usize = 16;
 
 /// Up to this k, scoring a row gives a useful bound for its k-th largest score: not many more than k entries reach it.
-pub const BOUNDED: usize = 16;
+pub const BOUNDED: usize = 20;
+
+/// Of so many entries at most the best k are picked at once.
+const AT_ONCE: usize = 2 * LANES;
 
 /// The same where scores are only bounded ([`Scores::Bound`]).
 pub const BOUNDED_BOUNDS: usize = 8;

@@ -1,7 +1,6 @@
 //! The kernels without special instructions: what every other one is compared with.
 
-use super::table::{ROUNDING, SMALLEST};
-use super::{BOUNDED, LANES, PROBES, Scores, Table, maxima};
+use super::{AT_ONCE, BOUNDED, LANES, PROBES, Scores, Table, maxima};
 use crate::shard::{PADDING, Row};
 
 /// In double precision and then rounded, which is monotone. A single multiplication and a single
@@ -18,20 +17,13 @@ pub(super) fn score(table: &Table, row: Row<'_>, k: usize, scores: &mut [f32]) -
             let single = |(&code, &value): (&u16, &f32)| single(table.pair(code.into()), value);
             put(entries.map(single).map(|score| (score, score)), k, scores)
         }
-        Scores::Bound => put(entries.map(|(&code, &value)| bound(table, code, value)), k, scores),
+        Scores::Bound => put(entries.map(|(&code, &value)| bounds(table, code, value)), k, scores),
     }
 }
 
-/// The score of coefficients that were rounded up, and, for the code of one column, that less all that this can
-/// have added.
-fn bound(table: &Table, code: u16, value: f32) -> (f32, f32) {
-    let (slope, intercept) = table.bound(code);
-    let score = single((slope, intercept), value);
-    if usize::from(code) >= table.grouping.own_codes() {
-        return (score, f32::NEG_INFINITY);
-    }
-    let size = slope.abs() * value + intercept.abs() + SMALLEST;
-    (score, score - size * ROUNDING)
+/// What no column of a code scores above, and below.
+fn bounds(table: &Table, code: u16, value: f32) -> (f32, f32) {
+    table.bounds(code).map(|pair| single(pair, value)).into()
 }
 
 /// The scores themselves where columns share codes: much slower than their bounds.
@@ -90,13 +82,8 @@ pub(super) fn find(scores: &[f32], threshold: f32, positions: &mut [u32]) -> usi
 }
 
 /// Writes the `k` positions of the largest scores and returns the smallest of those; `None` where another is too close.
-pub(super) fn split(
-    scores: &[f32],
-    positions: &[u32],
-    k: usize,
-    best: &mut [u32; BOUNDED],
-) -> Option<f32> {
-    let mut falling = [(f32::NEG_INFINITY, 0); BOUNDED];
+pub(super) fn split(scores: &[f32], positions: &[u32], k: usize, best: &mut [u32; BOUNDED]) -> Option<f32> {
+    let mut falling = [(f32::NEG_INFINITY, 0); AT_ONCE];
     let falling = &mut falling[..positions.len()];
     let scored = positions.iter().map(|&position| (scores[position as usize], position));
     falling.iter_mut().zip(scored).for_each(|(to, one)| *to = one);

@@ -11,9 +11,9 @@ use crate::shard::Grouping;
 /// There are words for every code, so that no code needs a check before a look-up.
 pub struct Table {
     pub(super) words: Zeroed<u64>,
-    /// Where columns share codes: the largest slope and the largest intercept of each code, both rounded up to 16
-    /// bits, the slope in the upper half. They fit the cache of a core, which the words do not. Otherwise empty.
-    pub(super) bounds: Zeroed<u32>,
+    /// Where columns share codes: what bounds the coefficients of each code. They fit the cache of a core, which the words
+    /// do not. Otherwise empty.
+    pub(super) bounds: Zeroed<u64>,
     pub(super) grouping: Grouping,
     /// Whether `bounds` bound. Numbers that rounding up would take out of the range of singles have none.
     tame: bool,
@@ -48,11 +48,10 @@ fn round_up(value: f32) -> u16 {
     (up >> 16) as u16
 }
 
-/// What rounding a coefficient up to 16 bits adds at most, as a share of the result, and a little more.
-pub(super) const ROUNDING: f32 = 1.02 / 128.0;
-
-/// Added to sizes before that share is taken: numbers below the smallest normal one have fewer digits.
-pub(super) const SMALLEST: f32 = 1e-34;
+/// Slope and intercept, of 16 bits each.
+fn halves(both: u32) -> (f32, f32) {
+    (f32::from_bits(both & 0xffff_0000), f32::from_bits(both << 16))
+}
 
 /// Columns that one thread fills in at a time.
 const CHUNK: usize = 1 << 16;
@@ -71,7 +70,7 @@ fn fill(words: &mut [u64], first: usize, pair: &impl Fn(usize) -> (f32, f32)) ->
     largest
 }
 
-fn fill_bounds(bounds: &mut [u32], first: usize, words: &[u64], grouping: Grouping) {
+fn fill_bounds(bounds: &mut [u64], first: usize, words: &[u64], grouping: Grouping) {
     for (code, bound) in (first..).zip(bounds) {
         *bound = bound_of(words, grouping.columns(code));
     }
@@ -134,23 +133,31 @@ impl Table {
         (f32::from_bits(word as u32), f32::from_bits((word >> 32) as u32))
     }
 
-    /// Slope and intercept that those of no column of a code are above.
+    /// Slopes and intercepts that those of no column of a code are above, and below.
     #[inline]
-    pub(super) fn bound(&self, code: u16) -> (f32, f32) {
+    pub(super) fn bounds(&self, code: u16) -> [(f32, f32); 2] {
         let both = self.bounds[usize::from(code)];
-        (f32::from_bits(both & 0xffff_0000), f32::from_bits(both << 16))
+        [halves(both as u32), halves((both >> 32) as u32)]
     }
 }
 
-/// The largest slope and intercept of a range of columns, rounded up. Of no column, anything.
-fn bound_of(words: &[u64], columns: std::ops::Range<usize>) -> u32 {
+/// Bounds of a range of columns. In the lower half the largest slope and intercept, rounded up to 16 bits, the slope in front;
+/// in the upper half the smallest, rounded down. Of no column, anything.
+fn bound_of(words: &[u64], columns: std::ops::Range<usize>) -> u64 {
     let columns = columns.start.min(words.len())..columns.end.min(words.len());
-    let mut largest = (f32::NEG_INFINITY, f32::NEG_INFINITY);
+    let mut largest = [f32::NEG_INFINITY; 2];
+    // Of the negative ones: down is up on the other side of zero.
+    let mut smallest = [f32::NEG_INFINITY; 2];
     for word in &words[columns] {
-        let (slope, intercept) = (f32::from_bits(*word as u32), f32::from_bits((word >> 32) as u32));
-        largest = (largest.0.max(slope), largest.1.max(intercept));
+        let pair = [f32::from_bits(*word as u32), f32::from_bits((word >> 32) as u32)];
+        for (at, coefficient) in pair.into_iter().enumerate() {
+            largest[at] = largest[at].max(coefficient);
+            smallest[at] = smallest[at].max(-coefficient);
+        }
     }
-    u32::from(round_up(largest.0)) << 16 | u32::from(round_up(largest.1))
+    let [[a, b], [c, d]] = [largest.map(round_up), smallest.map(|number| round_up(number) ^ 0x8000)];
+    let half = |slope: u16, intercept: u16| u64::from(slope) << 16 | u64::from(intercept);
+    half(c, d) << 32 | half(a, b)
 }
 
 #[cfg(test)]
@@ -166,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn no_column_is_above_the_bound_of_its_code() {
+    fn every_column_is_within_the_bounds_of_its_code() {
         let labels = 200_000;
         let grouping = Grouping::new(labels);
         let pair = |column: usize| ((column % 977) as f32 - 300.0, 0.01 * (column % 1013) as f32 - 5.0);
@@ -174,8 +181,9 @@ mod tests {
         table.fill(labels, pair);
         assert_eq!(table.scores(), Scores::Bound);
         for column in 0..labels {
-            let (slope, intercept) = table.bound(grouping.code(column as u32));
-            assert!(slope >= pair(column).0 && intercept >= pair(column).1, "column {column}");
+            let [up, down] = table.bounds(grouping.code(column as u32));
+            assert!(up.0 >= pair(column).0 && up.1 >= pair(column).1, "column {column}");
+            assert!(down.0 <= pair(column).0 && down.1 <= pair(column).1, "column {column}");
         }
         table.fill(labels, |_| (1e31, 0.0));
         assert_eq!(table.scores(), Scores::Single);
