@@ -120,9 +120,8 @@ impl Fills {
         let mut beyond = 0;
         for place in (0..self.taken.len().saturating_sub(1)).rev() {
             beyond += self.taken[place + 1];
-            let [predicted, hits] = &mut tallies.counts[rule.unstored.get(place).column as usize];
-            *predicted += beyond - self.stored[place];
-            *hits += self.hits[place];
+            let column = rule.unstored.get(place).column as usize;
+            tallies.counts[column] += both(beyond - self.stored[place], self.hits[place]);
         }
         for counts in [&mut self.taken, &mut self.stored, &mut self.hits] {
             counts.clear();
@@ -132,12 +131,18 @@ impl Fills {
 
 /// How often each column was predicted, and was so rightly.
 struct Tallies {
-    /// Both together, because both are counted at once. A shard has fewer rows than this counts to (see
+    /// Both in one word ([`both`]), because both are counted at once. A shard has fewer rows than a half counts to (see
     /// `Shard::MOST_ROWS`).
-    counts: Zeroed<[u32; 2]>,
+    counts: Zeroed<u64>,
     /// With very many columns each count would wait for memory. So they are collected here first, for each
     /// stretch of columns: the place in it, and in the last bit whether it was right.
     pending: Vec<Vec<u16>>,
+}
+
+/// How often a column was predicted, in the lower half, and was so rightly, in the upper one.
+#[inline]
+fn both(predicted: u32, hits: u32) -> u64 {
+    u64::from(predicted) | u64::from(hits) << u32::BITS
 }
 
 /// Columns of a stretch: their counts fit the cache of a core.
@@ -156,9 +161,7 @@ impl Tallies {
     #[inline]
     fn add(&mut self, column: u32, hit: u32) {
         if self.pending.is_empty() {
-            let [predicted, hits] = &mut self.counts[column as usize];
-            *predicted += 1;
-            *hits += hit;
+            self.counts[column as usize] += both(1, hit);
             return;
         }
         let stretch = column as usize / STRETCH;
@@ -172,9 +175,7 @@ impl Tallies {
     fn flush(&mut self, stretch: usize) {
         let counts = &mut self.counts[stretch * STRETCH..];
         for code in self.pending[stretch].drain(..) {
-            let [predicted, hits] = &mut counts[usize::from(code >> 1)];
-            *predicted += 1;
-            *hits += u32::from(code & 1);
+            counts[usize::from(code >> 1)] += both(1, (code & 1).into());
         }
     }
 }
@@ -195,20 +196,19 @@ pub(super) fn total(marginals: &Marginals, rule: &Prepared<'_>, parts: &mut [Cou
         predicted.fill(0);
         hits.fill(0);
         for part in &*parts {
-            let (counts, expected): (&[[u32; 2]], &[u64]) = (&part.tallies.counts, &part.expected);
+            let (counts, expected): (&[u64], &[u64]) = (&part.tallies.counts, &part.expected);
             for (label, (predicted, hits)) in (at * LABELS..).zip(predicted.iter_mut().zip(&mut *hits)) {
                 let column = columns_of.map_or(label, |columns| {
                     bring_later(counts, columns, label);
                     columns[label] as usize
                 });
-                let [p, h] = counts[column];
-                *predicted += u64::from(p);
-                *hits += u64::from(h) + expected.get(column).copied().unwrap_or(0);
+                *predicted += counts[column] & u64::from(u32::MAX);
+                *hits += (counts[column] >> u32::BITS) + expected.get(column).copied().unwrap_or(0);
             }
         }
     });
     for part in parts {
-        part.tallies.counts.par_chunks_mut(LABELS).for_each(|counts| counts.fill([0; 2]));
+        part.tallies.counts.par_chunks_mut(LABELS).for_each(|counts| counts.fill(0));
         part.expected.par_chunks_mut(LABELS).for_each(|sums| sums.fill(0));
     }
 }

@@ -145,8 +145,12 @@ impl Selector {
         rule.kernel.best_of_each(&rule.table, each, rule.k, space, |row, space, found| {
             match found {
                 Found::Best(least) if !rule.unstored_compete(least) => {
-                    let entry =
-                        |&at: &u32| ChosenEntry { column: row.column(at), entry: row.start() + at as usize };
+                    // Codes are columns here.
+                    let (codes, start) = (row.codes(), row.start());
+                    let entry = |&at: &u32| ChosenEntry {
+                        column: codes[at as usize].into(),
+                        entry: start + at as usize,
+                    };
                     chosen.entries.extend(space.best(rule.k).iter().map(entry));
                 }
                 _ => {

@@ -1,7 +1,7 @@
 //! Whether a kernel does here what it should. Run once, before it is used: not every processor there is could
 //! be tried when the kernels were written.
 
-use super::{Few, Kernel, PROBES, Space, Table};
+use super::{Few, Found, Kernel, PROBES, Space, Table};
 use crate::shard::{Columns, Grouping, PADDING, Row};
 
 /// Compares a kernel with the scalar one on some rows of every length around that of a vector: with labels that
@@ -44,8 +44,25 @@ fn same(kernel: Kernel, table: &Table, row: Row<'_>) -> bool {
             Kernel::Scalar.find(&mut space, length, threshold);
             (positions == space.positions()).then_some(positions.len())
         });
-        close && counts.map(Some) == found && bounds_hold(kernel, table, row, &space, (k, bound))
+        close
+            && counts.map(Some) == found
+            && bounds_hold(kernel, table, row, &space, (k, bound))
+            && best_agree(kernel, table, row, k)
     })
+}
+
+/// Whether the best entries that a kernel finds are those that the scalar one finds.
+fn best_agree(kernel: Kernel, table: &Table, row: Row<'_>, k: usize) -> bool {
+    let best = |kernel: Kernel| {
+        let mut best = None;
+        kernel.best_of_each(table, [row].into_iter(), k, &mut Space::default(), |_, space, found| {
+            best = matches!(found, Found::Best(_)).then(|| space.best(k).to_vec());
+        });
+        best.inspect(|best| debug_assert!(best.is_sorted(), "positions ascend"))
+    };
+    // One of them may see a tie where the other does not.
+    !kernel.finds_best(table, k)
+        || best(kernel).zip(best(Kernel::Scalar)).is_none_or(|(one, other)| one == other)
 }
 
 /// Whether no single score is more than a step above what stands for it, and at least `k` reach `bound`.

@@ -89,7 +89,7 @@ impl Space {
         &self.positions[..self.found]
     }
 
-    /// The best k positions of a row that has [`Found::Best`], in no order.
+    /// The best k positions of a row that has [`Found::Best`], ascending.
     #[inline]
     pub fn best(&self, k: usize) -> &[u32] {
         &self.best[..k]

@@ -81,7 +81,8 @@ pub(super) fn find(scores: &[f32], threshold: f32, positions: &mut [u32]) -> usi
     found
 }
 
-/// Writes the `k` positions of the largest scores and returns the smallest of those; `None` where another is too close.
+/// Writes the `k` positions of the largest scores, ascending, and returns the smallest of those scores; `None` where
+/// another is too close.
 pub(super) fn split(scores: &[f32], positions: &[u32], k: usize, best: &mut [u32; BOUNDED]) -> Option<f32> {
     let mut falling = [(f32::NEG_INFINITY, 0); AT_ONCE];
     let falling = &mut falling[..positions.len()];
@@ -91,5 +92,6 @@ pub(super) fn split(scores: &[f32], positions: &[u32], k: usize, best: &mut [u32
     let (least, _) = *falling.get(k - 1)?;
     let close = falling.get(k).is_some_and(|next| next.0 >= least.next_down());
     best.iter_mut().zip(&*falling).for_each(|(to, one)| *to = one.1);
+    best[..k].sort_unstable();
     (!close && least > f32::NEG_INFINITY).then_some(least)
 }
