@@ -7,6 +7,7 @@
 
 mod cgroup;
 mod check;
+mod fresh;
 mod meminfo;
 mod pages;
 pub mod prefetch;
@@ -20,6 +21,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 pub use check::{Fits, check_room};
+pub use fresh::take_pages;
 pub use pages::Zeroed;
 pub use refusal::Refusal;
 

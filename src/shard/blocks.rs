@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use crate::memory::take_pages;
 use crate::world::progress;
 
 /// Entries of a block: few enough to stay in a core's cache while they are looked at twice, enough to
@@ -96,6 +97,14 @@ impl Blocks {
 pub struct Pieces<'s, T>(Vec<Mutex<&'s mut [T]>>);
 
 impl<T> Pieces<'_, T> {
+    /// Lets `fill` write the piece of a block for the first time, all of it.
+    pub fn with_new<R>(&self, block: usize, fill: impl FnOnce(&mut [T]) -> R) -> R {
+        self.with(block, |piece| {
+            take_pages(piece);
+            fill(piece)
+        })
+    }
+
     /// Lets `fill` write the piece of a block.
     pub fn with<R>(&self, block: usize, fill: impl FnOnce(&mut [T]) -> R) -> R {
         fill(&mut self.0[block].lock().unwrap_or_else(PoisonError::into_inner))

@@ -159,16 +159,16 @@ impl ColumnPieces<'_> {
 
     fn put_columns(&self, block: usize, columns: impl Iterator<Item = u32>) {
         let grouping = self.grouping;
-        self.codes.with(block, |codes| {
+        self.codes.with_new(block, |codes| {
             let entries = codes.iter_mut().zip(columns);
             match &self.rests {
                 Rests::None => entries.for_each(|(code, column)| *code = column as u16),
-                Rests::Bytes(rests) => rests.with(block, |rests| {
+                Rests::Bytes(rests) => rests.with_new(block, |rests| {
                     for ((code, column), rest) in entries.zip(rests) {
                         (*code, *rest) = (grouping.code(column), grouping.rest(column) as u8);
                     }
                 }),
-                Rests::Words(rests) => rests.with(block, |rests| {
+                Rests::Words(rests) => rests.with_new(block, |rests| {
                     for ((code, column), rest) in entries.zip(rests) {
                         (*code, *rest) = (grouping.code(column), grouping.rest(column));
                     }

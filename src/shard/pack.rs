@@ -65,7 +65,7 @@ pub(super) fn pack(
                 first = end;
             }
         }
-        value_pieces.with(block, |values| values.copy_from_slice(&slab.values));
+        value_pieces.with_new(block, |values| values.copy_from_slice(&slab.values));
     };
     let column_pieces = columns.pieces(&blocks, end);
     read(&|block, slab| {

@@ -2,9 +2,12 @@
 
 use std::ops::Range;
 
+use pulp::Arch;
+
 use super::elements::{Numbers, Values};
 use super::error::{Result, StoreError};
 use super::matrix::{MatrixFile, Parts};
+use crate::measure::vectorised;
 
 /// What the values mean, and so which ones are allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,13 +24,20 @@ impl Content {
     /// Whether all values can be taken as they are. Without a branch an entry, so that it is fast; what is
     /// wrong is then looked for entry by entry.
     fn allows_all(self, values: &[f32]) -> bool {
-        let all = |allowed: fn(f32) -> bool| values.iter().fold(true, |all, &value| all & allowed(value));
         match self {
-            Content::Probabilities { .. } => all(|value| (0.0..=1.0).contains(&value)),
-            Content::Labels => all(|value| value == 1.0),
-            Content::Finite => all(f32::is_finite),
+            Content::Probabilities { .. } => all(values, |value| (value >= 0.0) & (value <= 1.0)),
+            Content::Labels => all(values, |value| value == 1.0),
+            Content::Finite => all(values, |value| value.abs() < f32::INFINITY),
         }
     }
+}
+
+#[inline]
+fn all(values: &[f32], allowed: impl Fn(f32) -> bool) -> bool {
+    vectorised(Arch::new(), || {
+        // Counted, not "and": the compiler makes vectors of that.
+        values.iter().map(|&value| u32::from(!allowed(value))).fold(0, |some, one| some | one) == 0
+    })
 }
 
 /// Where each row of a range begins and the last one ends, checked.
@@ -181,11 +191,17 @@ impl Checker<'_> {
     /// Whether all columns are there and ascend in each row. Without a branch an entry.
     fn columns_are_fine(&self) -> bool {
         let Slab { columns, ends, .. } = &*self.slab;
-        let largest = columns.iter().fold(0, |largest: u32, &column| largest.max(column));
         let limit = self.matrix.columns.min(i32::MAX as u64 + 1);
         let falls = |pair: &[u32]| u32::from(pair[0] as i32 >= pair[1] as i32);
-        // Falls anywhere, and falls from one row to the next, which are none.
-        let all: u32 = columns.windows(2).map(falls).sum();
+        // The largest, and falls anywhere; falls from one row to the next are none.
+        let (largest, all) = vectorised(Arch::new(), || {
+            let next = columns.get(1..).unwrap_or(&[]);
+            let mut seen = (columns.first().copied().unwrap_or(0), 0);
+            for (&column, &next) in columns.iter().zip(next) {
+                seen = (seen.0.max(next), seen.1 + u32::from(column as i32 >= next as i32));
+            }
+            seen
+        });
         let inner = ends.iter().filter(|&&end| end > 0 && end < columns.len());
         // An empty row ends where the one before does.
         let mut last = 0;
