@@ -9,7 +9,7 @@ use crate::shard::Row;
 
 /// So many of the list are looked for in the row one by one. Where more matter, all entries of the row are looked up
 /// in the list.
-const LOOKED_FOR: usize = 8;
+const LOOKED_FOR: usize = 24;
 
 /// The best k labels of a row.
 pub(super) struct Merged {
@@ -59,7 +59,7 @@ pub(super) fn merge_singles(rule: &Prepared<'_>, row: Row<'_>, stored: &mut Stor
             return None;
         }
         let in_row = if place < LOOKED_FOR {
-            let in_row = row.has(one.column);
+            let in_row = rule.kernel.has(row, one.column);
             if in_row {
                 places.insert(place);
             }

@@ -106,6 +106,12 @@ impl Avx2 {
     }
 
     #[inline]
+    pub(super) fn contains(self, codes: &[u16], code: u16) -> bool {
+        // SAFETY: `self` proves the instructions.
+        unsafe { contains(codes, code) }
+    }
+
+    #[inline]
     pub(super) fn count(self, scores: &[f32], thresholds: [f32; PROBES]) -> [usize; PROBES] {
         // SAFETY: `self` proves the instructions.
         unsafe { count(scores, thresholds) }
@@ -502,6 +508,12 @@ unsafe fn count(scores: &[f32], thresholds: [f32; PROBES]) -> [usize; PROBES] {
         unsafe { _mm256_storeu_si256(lanes.as_mut_ptr().cast(), total) };
         lanes.iter().sum::<u32>() as usize
     })
+}
+
+/// All of them are looked at, without a branch: the compiler makes vectors of that.
+#[target_feature(enable = "avx2,fma,popcnt")]
+fn contains(codes: &[u16], code: u16) -> bool {
+    codes.iter().fold(false, |found, &other| found | (other == code))
 }
 
 /// The set bits of every byte, lowest first.

@@ -173,6 +173,18 @@ impl Kernel {
         }
     }
 
+    /// Whether a row has this column, where codes are columns ([`Table::has_own_codes`]).
+    #[inline]
+    pub fn has(self, row: Row<'_>, column: u32) -> bool {
+        match self {
+            Kernel::Scalar => row.has(column),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2(kernel) | Kernel::Avx512(avx512::Avx512 { avx2: kernel }) => {
+                kernel.contains(row.codes(), column as u16)
+            }
+        }
+    }
+
     /// How many of the first `length` scores are at least each of `thresholds`. Those of padding reach
     /// minus infinity only.
     #[inline]
