@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::kernel::{Found, Scores, Space};
+use super::kernel::{BOUNDED, Found, Scores, Space};
 use super::merge::merge_singles;
 use super::prepared::{Prepared, Rival};
 use super::rule::Candidates;
@@ -235,7 +235,7 @@ fn compete(
     if rivals.len() >= k && (rule.candidates == Candidates::Support || !rule.unstored_compete(least)) {
         return 0;
     }
-    if k <= rule.table.scores().bounded() && rule.candidates == Candidates::All {
+    if k <= BOUNDED && rule.candidates == Candidates::All {
         return merge(rule, row, stored, rivals);
     }
     let free = stored.free(rule, row);

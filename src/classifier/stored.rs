@@ -9,7 +9,7 @@
 
 use std::cmp::Ordering;
 
-use super::kernel::{BOUNDED_BOUNDS, Few, Found, PROBES, Scores, Space};
+use super::kernel::{BOUNDED, Few, Found, PROBES, Scores, Space};
 use super::prepared::Prepared;
 use super::rule::Candidates;
 use super::threshold::{APART, FEW, Threshold, from_step, nth_of_few, step};
@@ -81,7 +81,7 @@ impl Stored {
             return;
         }
         let bound = kernel.score(&rule.table, row, k, &mut self.space, early);
-        self.stage = if k > rule.table.scores().bounded() {
+        self.stage = if k > BOUNDED {
             self.search(rule, row, step(bound))
         } else {
             // All that exact scores could bring to the k-th place. At least k reach the bound: where these are k,
@@ -137,7 +137,7 @@ impl Stored {
         }
         let single = rule.table.scores() == Scores::Single;
         // Some of the largest bounds are of small scores: the best k are sought among twice as many.
-        let wanted = if single { k } else { (2 * k + BOUNDED_BOUNDS).min(row.len()) };
+        let wanted = if single { k } else { (2 * k).min(row.len()) };
         let low = if single { low } else { step(f32::MIN) };
         let least = from_step(self.threshold.search(kernel, &self.space, row.len(), wanted, low) - 1);
         kernel.find(&mut self.space, row.len(), least);

@@ -36,9 +36,6 @@ pub const BOUNDED: usize = 20;
 /// Of so many entries at most the best k are picked at once.
 const AT_ONCE: usize = 2 * LANES;
 
-/// The same where scores are only bounded ([`Scores::Bound`]).
-pub const BOUNDED_BOUNDS: usize = 8;
-
 /// Disjoint subsets of a row's entries whose largest scores are kept while scoring, for that bound: at least twice as
 /// many as are wanted, for what is bounded.
 #[inline]
@@ -152,8 +149,7 @@ impl Kernel {
     }
 
     /// Scores a row into `space`; [`Table::scores`] says what stands there. Returns what at least `k` single scores
-    /// reach, minus infinity at worst. For `k` up to [`Scores::bounded`] it is close to the k-th largest, of those whose code
-    /// is of one column.
+    /// reach, minus infinity at worst. For `k` up to [`BOUNDED`] it is close to the k-th largest.
     ///
     /// Coefficients of the columns in `early` will be looked up soon: memory is asked for them on the way, where scores are
     /// bounds.

@@ -2,7 +2,6 @@
 
 use rayon::prelude::*;
 
-use super::{BOUNDED, BOUNDED_BOUNDS};
 use crate::memory::Zeroed;
 use crate::shard::Grouping;
 
@@ -26,18 +25,6 @@ pub enum Scores {
     Single,
     /// A number that the single score of an entry is at most one step above.
     Bound,
-}
-
-impl Scores {
-    /// Up to this k, [`Kernel::score`](super::Kernel::score) gives a useful bound.
-    #[inline]
-    pub fn bounded(self) -> usize {
-        match self {
-            Scores::Single => BOUNDED,
-            // Of labels that share codes no score is known to be large: a bound of the others is too low for many.
-            Scores::Bound => BOUNDED_BOUNDS,
-        }
-    }
 }
 
 /// The smallest number of 16 bits that is not below `value`: the upper half of a single.
