@@ -59,7 +59,7 @@ pub(super) fn merge_singles(rule: &Prepared<'_>, row: Row<'_>, stored: &mut Stor
             return None;
         }
         let in_row = if place < LOOKED_FOR {
-            let in_row = rule.kernel.has(row, one.column);
+            let in_row = rule.kernel.has(&rule.table, row, one.column);
             if in_row {
                 places.insert(place);
             }

@@ -25,7 +25,7 @@ impl Content {
     /// wrong is then looked for entry by entry.
     fn allows_all(self, values: &[f32]) -> bool {
         match self {
-            Content::Probabilities { .. } => all(values, |value| (value >= 0.0) & (value <= 1.0)),
+            Content::Probabilities { .. } => all(values, |value| (0.0..=1.0).contains(&value)),
             Content::Labels => all(values, |value| value == 1.0),
             Content::Finite => all(values, |value| value.abs() < f32::INFINITY),
         }

@@ -169,10 +169,11 @@ impl Kernel {
         }
     }
 
-    /// Whether a row has this column, where codes are columns ([`Table::has_own_codes`]).
+    /// Whether a row has this column, which is in the table.
     #[inline]
-    pub fn has(self, row: Row<'_>, column: u32) -> bool {
+    pub fn has(self, table: &Table, row: Row<'_>, column: u32) -> bool {
         match self {
+            _ if !table.has_own_codes() => row.has(column),
             Kernel::Scalar => row.has(column),
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx2(kernel) | Kernel::Avx512(avx512::Avx512 { avx2: kernel }) => {
