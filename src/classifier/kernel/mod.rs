@@ -7,7 +7,7 @@
 //! [`super::select`] looks at what is left in double precision. That is why kernels for different processors,
 //! which may round differently, pick the same labels.
 //!
-//! Beside [`crate::memory::prefetch`] this is the only place with `unsafe` code. [`scalar`] does the same without.
+//! Beside [`crate::memory`] this is the only place with `unsafe` code. [`scalar`] does the same without.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;

@@ -1,0 +1,249 @@
+//! Scores of the entries of a row.
+
+use std::arch::x86_64::*;
+
+use super::largest::kth_largest;
+use crate::classifier::kernel::{LANES, maxima};
+use crate::memory::prefetch::bring;
+use crate::shard::Row;
+
+/// Scores eight entries: what is stored, and what is not above any of their single scores.
+///
+/// # Safety
+/// The processor has the instructions; eight codes and eight values can be read; there is a word for every code.
+pub(super) trait Eight {
+    unsafe fn eight(&self, codes: *const u16, values: *const f32) -> (__m256, __m256);
+
+    /// Called before every other eight: something else may be asked for meanwhile.
+    #[inline(always)]
+    fn ask(&mut self) {}
+
+    /// Called at the end of a row.
+    #[inline(always)]
+    fn ask_rest(self)
+    where
+        Self: Sized,
+    {
+    }
+}
+
+/// By the coefficients of their columns, which are their codes.
+pub(super) struct Singles<'t>(pub(super) &'t [u64]);
+
+/// By the bounds of their codes.
+pub(super) struct Bounds<'t> {
+    pub bounds: &'t [u64],
+    pub early: Early<'t>,
+}
+
+/// Columns whose coefficients are going to be looked up.
+///
+/// They are in no cache. Asked for all at once they would fill up what keeps track of answers from memory, and everything
+/// would stand still until some have come; so some are asked for with every group of entries that is scored.
+pub(super) struct Early<'t> {
+    pub words: &'t [u64],
+    pub columns: &'t [u32],
+}
+
+impl Early<'_> {
+    /// How many are asked for at a time: so that a row of a hundred entries has asked for as many as mostly matter.
+    const SOME: usize = 4;
+
+    #[inline(always)]
+    fn bring_some(&mut self) {
+        let (now, later) = self.columns.split_at(self.columns.len().min(Early::SOME));
+        now.iter().for_each(|&column| bring(self.words, column as usize));
+        self.columns = later;
+    }
+
+    #[inline(always)]
+    fn bring_rest(self) {
+        self.columns.iter().for_each(|&column| bring(self.words, column as usize));
+    }
+}
+
+/// Scores a row. Returns what at least `k` single scores reach.
+///
+/// # Safety
+/// The processor has the instructions; 16 entries follow the row; `scores` has room for the row's length
+/// rounded up to a multiple of 16; there is a word for every code.
+#[inline]
+pub(super) unsafe fn score<E: Eight>(words: E, row: Row<'_>, k: usize, scores: &mut [f32]) -> f32 {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        match maxima(k) {
+            LANES => score_with::<E, 2>(words, row, k, scores),
+            _ => score_with::<E, 4>(words, row, k, scores),
+        }
+    }
+}
+
+/// With the largest scores in so many registers.
+///
+/// # Safety
+/// As for [`score`].
+#[target_feature(enable = "avx2,fma,popcnt")]
+#[inline]
+unsafe fn score_with<E: Eight, const REGISTERS: usize>(
+    mut words: E,
+    row: Row<'_>,
+    k: usize,
+    scores: &mut [f32],
+) -> f32 {
+    let (codes, values) = row.padded();
+    let (codes, values, out) = (codes.as_ptr(), values.as_ptr(), scores.as_mut_ptr());
+    let nothing = _mm256_set1_ps(f32::NEG_INFINITY);
+    let mut largest = [nothing; REGISTERS];
+    let whole = row.len() / (8 * REGISTERS) * (8 * REGISTERS);
+    let mut at = 0;
+    // SAFETY: `at + 16` stays within what the caller promised.
+    unsafe {
+        while at < whole {
+            for pair in largest.chunks_exact_mut(2) {
+                _mm_prefetch::<_MM_HINT_NTA>(values.wrapping_add(at + AHEAD).cast());
+                _mm_prefetch::<_MM_HINT_NTA>(codes.wrapping_add(at + AHEAD).cast());
+                words.ask();
+                let (first, first_least) = words.eight(codes.add(at), values.add(at));
+                let (second, second_least) = words.eight(codes.add(at + 8), values.add(at + 8));
+                _mm256_storeu_ps(out.add(at), first);
+                _mm256_storeu_ps(out.add(at + 8), second);
+                pair[0] = _mm256_max_ps(pair[0], first_least);
+                pair[1] = _mm256_max_ps(pair[1], second_least);
+                at += 16;
+            }
+        }
+        while at < row.len() {
+            let left = _mm256_set1_epi32((row.len() - at) as i32);
+            let lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+            let inside = _mm256_castsi256_ps(_mm256_cmpgt_epi32(left, lanes));
+            let (some, least) = words.eight(codes.add(at), values.add(at));
+            _mm256_storeu_ps(out.add(at), _mm256_blendv_ps(nothing, some, inside));
+            // All registers have had as many, so any will do; one after the other is faster.
+            largest[0] = _mm256_max_ps(largest[0], _mm256_blendv_ps(nothing, least, inside));
+            largest.rotate_left(1);
+            at += 8;
+        }
+        if at % LANES != 0 {
+            _mm256_storeu_ps(out.add(at), nothing);
+        }
+    }
+    words.ask_rest();
+    if k > 8 * REGISTERS { f32::NEG_INFINITY } else { kth_largest(k, largest) }
+}
+
+/// How many entries ahead they are asked for, as what will not be needed again: so they take no place in the caches
+/// from coefficients.
+const AHEAD: usize = 512;
+
+/// Where the words of eight codes are.
+///
+/// Codes are read one by one, and the compiler is kept from taking them apart out of a vector: a load that nothing waits for
+/// costs less than that.
+///
+/// # Safety
+/// The processor has the instructions; eight codes can be read; there is a word for every code.
+#[target_feature(enable = "avx2,fma,popcnt")]
+#[inline]
+unsafe fn places<W>(words: &[W], codes: *const u16) -> [*const W; 8] {
+    // SAFETY: promised by the caller.
+    std::array::from_fn(|lane| unsafe { words.as_ptr().add(codes.add(lane).read_volatile().into()) })
+}
+
+/// # Safety
+/// The processor has the instructions; `columns` are a multiple of sixteen, and the others not fewer.
+#[target_feature(enable = "avx2,fma,popcnt")]
+pub(super) unsafe fn score_few(
+    words: &[u64],
+    columns: &[u32],
+    length: usize,
+    values: &[f32],
+    k: usize,
+    scores: &mut [f32],
+) -> f32 {
+    let last = _mm256_set1_epi32((words.len() - 1) as u32 as i32);
+    let nothing = _mm256_set1_ps(f32::NEG_INFINITY);
+    let lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    let (mut low, mut high) = (nothing, nothing);
+    for (at, columns) in (0..).step_by(8).zip(columns.chunks_exact(8)) {
+        // SAFETY: eight of each, as promised; every column has been seen to be below the number of words.
+        unsafe {
+            let wide = _mm256_loadu_si256(columns.as_ptr().cast());
+            let allowed = _mm256_cmpeq_epi32(_mm256_min_epu32(wide, last), wide);
+            assert!(_mm256_movemask_epi8(allowed) == -1, "every column has coefficients");
+            let places = std::array::from_fn(|lane| words.as_ptr().add(columns[lane] as usize));
+            let eight = score_eight(places, _mm256_loadu_ps(values.as_ptr().add(at)));
+            let left = _mm256_set1_epi32((length as i32).wrapping_sub(at as i32));
+            let inside = _mm256_castsi256_ps(_mm256_cmpgt_epi32(left, lanes));
+            let eight = _mm256_blendv_ps(nothing, eight, inside);
+            _mm256_storeu_ps(scores.as_mut_ptr().add(at), eight);
+            (low, high) = (high, _mm256_max_ps(low, eight));
+        }
+    }
+    if k > LANES { f32::NEG_INFINITY } else { kth_largest(k, [low, high]) }
+}
+
+/// The scores of eight entries, rounded once, which is monotone.
+///
+/// # Safety
+/// The processor has the instructions; the eight words can be read.
+#[target_feature(enable = "avx2,fma,popcnt")]
+#[inline]
+unsafe fn score_eight(places: [*const u64; 8], values: __m256) -> __m256 {
+    // SAFETY: as promised by the caller.
+    let (slopes, intercepts) = unsafe { halves(places) };
+    _mm256_fmadd_ps(slopes, values, intercepts)
+}
+
+/// The lower halves of eight words, and the upper ones.
+///
+/// # Safety
+/// The processor has the instructions; the eight words can be read.
+#[target_feature(enable = "avx2,fma,popcnt")]
+#[inline]
+unsafe fn halves([a, b, c, d, e, f, g, h]: [*const u64; 8]) -> (__m256, __m256) {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        let two = |first: *const u64, second: *const u64| {
+            _mm_loadh_pd(_mm_castsi128_pd(_mm_loadl_epi64(first.cast())), second.cast())
+        };
+        let outer = _mm256_castpd_ps(_mm256_set_m128d(two(e, f), two(a, b)));
+        let inner = _mm256_castpd_ps(_mm256_set_m128d(two(g, h), two(c, d)));
+        (_mm256_shuffle_ps::<0x88>(outer, inner), _mm256_shuffle_ps::<0xdd>(outer, inner))
+    }
+}
+
+impl Eight for Singles<'_> {
+    #[target_feature(enable = "avx2,fma,popcnt")]
+    #[inline]
+    unsafe fn eight(&self, codes: *const u16, values: *const f32) -> (__m256, __m256) {
+        // SAFETY: as promised by the caller.
+        let scores = unsafe { score_eight(places(self.0, codes), _mm256_loadu_ps(values)) };
+        (scores, scores)
+    }
+}
+
+impl Eight for Bounds<'_> {
+    #[inline(always)]
+    fn ask(&mut self) {
+        self.early.bring_some();
+    }
+
+    #[inline(always)]
+    fn ask_rest(self) {
+        self.early.bring_rest();
+    }
+
+    /// What no column of their codes scores above, and below.
+    #[target_feature(enable = "avx2,fma,popcnt")]
+    #[inline]
+    unsafe fn eight(&self, codes: *const u16, values: *const f32) -> (__m256, __m256) {
+        // SAFETY: as promised by the caller.
+        let ((up, down), values) = unsafe { (halves(places(self.bounds, codes)), _mm256_loadu_ps(values)) };
+        let score = |both: __m256| {
+            let slopes = _mm256_and_ps(both, _mm256_castsi256_ps(_mm256_set1_epi32(0xffff_0000_u32 as i32)));
+            let intercepts = _mm256_slli_epi32::<16>(_mm256_castps_si256(both));
+            _mm256_fmadd_ps(slopes, values, _mm256_castsi256_ps(intercepts))
+        };
+        (score(up), score(down))
+    }
+}
