@@ -25,7 +25,7 @@ const COARSE: usize = 21;
 const NEAR_ENDS: [f64; 3] = [1e-3, 5e-3, 2e-2];
 /// Hills of the coarse look that are climbed.
 const HILLS: usize = 3;
-/// The grid that the result is never worse than: multiples of 1 / 999.
+/// The grid that the result is never worse than, but for the last digits of a sum: multiples of 1 / 999.
 const GRID: f64 = 999.0;
 
 /// The best of `utility` on [0, 1], which need not be concave: a coarse look, then the best hills
@@ -220,7 +220,9 @@ mod tests {
             };
             let found = best_step(utility);
             let grid = best_of_grid(utility);
-            prop_assert!(found.value >= grid, "{} at {} against {}", found.value, found.size, grid);
+            // Where a sum of many quotients is flat, its last digits are those of rounding.
+            let rounding = 4.0 * f64::EPSILON * grid.abs();
+            prop_assert!(found.value >= grid - rounding, "{} at {} against {}", found.value, found.size, grid);
         }
     }
 }
