@@ -79,8 +79,15 @@ def end_all(fit):
 
 
 def has_begun(said):
-    """Whether the program has said anything: then all ranks have started. Lines of Open MPI begin with a bracket or dashes."""
-    return any(line and not line.startswith(("[", "-")) for line in said.splitlines())
+    """Whether the program has said anything: then all ranks have started. Lines of Open MPI begin with a bracket, or stand
+    between two of dashes."""
+    quoted = False
+    for line in said.splitlines():
+        if line.startswith("-----"):
+            quoted = not quoted
+        elif line and not quoted and not line.startswith("["):
+            return True
+    return False
 
 
 def assert_ended(status, killed, said):
