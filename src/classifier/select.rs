@@ -102,7 +102,7 @@ impl Selector {
         rows: Range<usize>,
         chosen: &mut Chosen,
     ) {
-        if rule.kernel.finds_best(&rule.table, rule.k) {
+        if rule.table.tells_best(rule.k) {
             return self.choose_best(rule, marginals, rows, chosen);
         }
         let together = match rule.table.scores() {
@@ -279,7 +279,7 @@ fn merge(rule: &Prepared<'_>, row: Row<'_>, stored: &mut Stored, rivals: &mut Ve
         if worst.is_some_and(loses) {
             break;
         }
-        if row.has(one.column) {
+        if rule.kernel.has(&rule.table, row, one.column) {
             places.insert(place);
             continue;
         }

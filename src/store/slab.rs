@@ -35,7 +35,7 @@ impl Content {
 #[inline]
 fn all(values: &[f32], allowed: impl Fn(f32) -> bool) -> bool {
     vectorised(Arch::new(), || {
-        // Counted, not "and": the compiler makes vectors of that.
+        // All are looked at, in numbers: the compiler makes vectors of that.
         values.iter().map(|&value| u32::from(!allowed(value))).fold(0, |some, one| some | one) == 0
     })
 }
@@ -192,13 +192,13 @@ impl Checker<'_> {
     fn columns_are_fine(&self) -> bool {
         let Slab { columns, ends, .. } = &*self.slab;
         let limit = self.matrix.columns.min(i32::MAX as u64 + 1);
-        let falls = |pair: &[u32]| u32::from(pair[0] as i32 >= pair[1] as i32);
+        let falls = |column: u32, next: u32| u32::from(column as i32 >= next as i32);
         // The largest, and falls anywhere; falls from one row to the next are none.
         let (largest, all) = vectorised(Arch::new(), || {
             let next = columns.get(1..).unwrap_or(&[]);
             let mut seen = (columns.first().copied().unwrap_or(0), 0);
             for (&column, &next) in columns.iter().zip(next) {
-                seen = (seen.0.max(next), seen.1 + u32::from(column as i32 >= next as i32));
+                seen = (seen.0.max(next), seen.1 + falls(column, next));
             }
             seen
         });
@@ -209,7 +209,7 @@ impl Checker<'_> {
             .map(|&end| {
                 let again = end == last;
                 last = end;
-                if again { 0 } else { falls(&columns[end - 1..=end]) }
+                if again { 0 } else { falls(columns[end - 1], columns[end]) }
             })
             .sum();
         u64::from(largest) < limit && all == between

@@ -17,18 +17,20 @@ pub enum Found {
     Superset(f32),
 }
 
-impl Kernel {
-    /// Whether [`Kernel::best_of_each`] can be asked.
+impl Table {
+    /// Whether [`Kernel::best_of_each`] can be asked for the best k.
     #[inline]
-    pub fn finds_best(self, table: &Table, k: usize) -> bool {
-        table.scores() == Scores::Single && table.has_own_codes() && k <= BOUNDED
+    pub fn tells_best(&self, k: usize) -> bool {
+        self.scores() == Scores::Single && self.has_own_codes() && k <= BOUNDED
     }
+}
 
+impl Kernel {
     /// Scores rows and tells `tell` of each what was found, with the space that has its scores and positions. What `tell`
     /// leaves there may be anything that was found earlier.
     ///
     /// # Panics
-    /// Unless [`Kernel::finds_best`].
+    /// Unless [`Table::tells_best`].
     #[inline]
     pub fn best_of_each<'r>(
         self,
@@ -38,7 +40,7 @@ impl Kernel {
         space: &mut Space,
         tell: impl FnMut(Row<'r>, &mut Space, Found),
     ) {
-        assert!(self.finds_best(table, k), "single scores of columns with codes of their own, few wanted");
+        assert!(table.tells_best(k), "single scores of columns with codes of their own, few wanted");
         match self {
             Kernel::Scalar => best_of_each(
                 rows,

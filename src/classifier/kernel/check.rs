@@ -61,8 +61,7 @@ fn best_agree(kernel: Kernel, table: &Table, row: Row<'_>, k: usize) -> bool {
         best.inspect(|best| debug_assert!(best.is_sorted(), "positions ascend"))
     };
     // One of them may see a tie where the other does not.
-    !kernel.finds_best(table, k)
-        || best(kernel).zip(best(Kernel::Scalar)).is_none_or(|(one, other)| one == other)
+    !table.tells_best(k) || best(kernel).zip(best(Kernel::Scalar)).is_none_or(|(one, other)| one == other)
 }
 
 /// Whether no single score is more than a step above what stands for it, and at least `k` reach `bound`.

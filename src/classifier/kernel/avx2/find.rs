@@ -52,12 +52,13 @@ static BITS: [[u8; 8]; 256] = {
 
 /// Without a branch: eight positions are written, and as many kept as were found.
 ///
-/// # Safety
-/// The processor has the instructions; there is room for eight positions more than scores.
+/// # Panics
+/// Unless there is room for eight positions more than scores.
 #[target_feature(enable = "avx2,fma,popcnt")]
 #[inline]
-pub(super) unsafe fn find(scores: &[f32], threshold: f32, positions: &mut [u32]) -> usize {
+pub(super) fn find(scores: &[f32], threshold: f32, positions: &mut [u32]) -> usize {
     let least = _mm256_set1_ps(threshold);
+    assert!(positions.len() >= scores.len() + 8, "space for the positions");
     let out = positions.as_mut_ptr();
     let mut first = _mm256_setzero_si256();
     let mut found = 0;

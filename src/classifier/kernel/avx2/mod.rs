@@ -124,8 +124,7 @@ impl Avx2 {
 
     #[inline]
     pub(super) fn find(self, scores: &[f32], threshold: f32, positions: &mut [u32]) -> usize {
-        assert!(positions.len() >= scores.len() + 8, "space for the positions");
-        // SAFETY: `self` proves the instructions, and the positions have been checked.
+        // SAFETY: `self` proves the instructions.
         unsafe { find(scores, threshold, positions) }
     }
 }
@@ -146,11 +145,7 @@ unsafe fn best_of_rows<'r>(
         space,
         // SAFETY: `Row::new` has seen that 16 entries follow the row, and there are as many scores as entries, rounded up.
         |row, scores| unsafe { score(Singles(words), row, k, scores) },
-        |scores, threshold, positions| {
-            assert!(positions.len() >= scores.len() + 8, "space for the positions");
-            // SAFETY: just checked.
-            unsafe { find(scores, threshold, positions) }
-        },
+        |scores, threshold, positions| find(scores, threshold, positions),
         |scores, positions, found, best| split(scores, positions, found, k, best),
         tell,
     );
