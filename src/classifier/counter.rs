@@ -8,7 +8,7 @@ use super::prepared::Prepared;
 use super::select::{Chosen, ChosenEntry, Fill, Selector};
 use crate::measure::Counts;
 use crate::memory::Zeroed;
-use crate::memory::prefetch::bring_later;
+use crate::memory::prefetch::{AHEAD, bring, bring_later};
 use crate::shard::{Marginals, Shard, Targets, Truth};
 
 /// Counts by column. Nothing else is near them in memory, so that threads do not slow each other down.
@@ -174,9 +174,14 @@ impl Tallies {
 
     fn flush(&mut self, stretch: usize) {
         let counts = &mut self.counts[stretch * STRETCH..];
-        for code in self.pending[stretch].drain(..) {
+        let pending = &mut self.pending[stretch];
+        for (turn, &code) in pending.iter().enumerate() {
+            if let Some(&later) = pending.get(turn + AHEAD) {
+                bring(counts, usize::from(later >> 1));
+            }
             counts[usize::from(code >> 1)] += both(1, (code & 1).into());
         }
+        pending.clear();
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::kernel::{BOUNDED, Found, Scores, Space};
+use super::kernel::{BOUNDED, Found, Scores, SideBySide, Space};
 use super::merge::merge_singles;
 use super::prepared::{Prepared, Rival};
 use super::rule::Candidates;
@@ -61,6 +61,7 @@ pub struct Selector {
     /// One for each row that is looked at side by side.
     stored: Vec<Stored>,
     space: Space,
+    side_by_side: SideBySide,
     rivals: Vec<Rival>,
     picks: Vec<Pick>,
 }
@@ -104,6 +105,9 @@ impl Selector {
     ) {
         if rule.table.tells_best(rule.k) {
             return self.choose_best(rule, marginals, rows, chosen);
+        }
+        if rule.table.tells_best_of_shared(rule.k) {
+            return self.choose_best_of_shared(rule, marginals, rows, chosen);
         }
         let together = match rule.table.scores() {
             Scores::Single => 1,
@@ -155,6 +159,37 @@ impl Selector {
                 }
                 _ => {
                     let outcome = stored.go_on(rule, row, space, found);
+                    add(rule, row, local, stored, outcome, rivals, chosen);
+                }
+            }
+            local += 1;
+        });
+    }
+
+    /// The same where columns share codes.
+    fn choose_best_of_shared(
+        &mut self,
+        rule: &Prepared<'_>,
+        marginals: &Marginals,
+        rows: Range<usize>,
+        chosen: &mut Chosen,
+    ) {
+        self.make_room(1);
+        let Selector { stored, side_by_side, rivals, .. } = self;
+        let stored = &mut stored[0];
+        let mut local = rows.start;
+        let each = rows.map(|local| marginals.row(local));
+        rule.kernel.best_side_by_side(&rule.table, each, rule.k, side_by_side, |row, few, least| {
+            match least {
+                Some(least) if !rule.unstored_compete(least) => {
+                    let start = row.start();
+                    let entry = |(at, column)| ChosenEntry { column, entry: start + at as usize };
+                    chosen.entries.extend(few.best(rule.k).map(entry));
+                }
+                _ => {
+                    stored.score(rule, row, &[]);
+                    stored.refine(rule, row);
+                    let outcome = stored.choose(rule, row);
                     add(rule, row, local, stored, outcome, rivals, chosen);
                 }
             }

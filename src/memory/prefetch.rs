@@ -18,7 +18,7 @@ pub fn bring<T>(elements: &[T], at: usize) {
 }
 
 /// How many elements before its turn one is asked for.
-const AHEAD: usize = 32;
+pub const AHEAD: usize = 32;
 
 /// Asks for the element that will be looked up some turns after `turn`, where `places` says where each is.
 #[inline(always)]

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::blocks::{Blocks, Pieces};
 use super::grouping::Grouping;
 use super::marginals::PADDING;
+use crate::memory::Zeroed;
 use crate::memory::prefetch::look_up;
 
 /// A code for every entry, and where columns share codes what is left to tell them apart.
@@ -15,7 +16,7 @@ pub struct Columns {
 }
 
 /// The rests of all entries, in as few bytes as they take.
-enum Rests<B, W> {
+pub enum Rests<B, W> {
     None,
     Bytes(B),
     Words(W),
@@ -23,11 +24,10 @@ enum Rests<B, W> {
 
 impl Columns {
     /// Zeroed space for `entries` columns below `labels`, and the padding.
-    pub(super) fn new(labels: usize, entries: usize) -> Columns {
-        let grouping = Grouping::new(labels);
-        let rests = match grouping.rest_bits() {
+    pub(super) fn new(labels: usize, entries: usize, grouping: Grouping) -> Columns {
+        let rests = match Grouping::rest_width(labels) {
             0 => Rests::None,
-            1..=8 => Rests::Bytes(vec![0; entries]),
+            1 => Rests::Bytes(vec![0; entries]),
             _ => Rests::Words(vec![0; entries]),
         };
         Columns { grouping, codes: vec![0; entries + PADDING], rests }
@@ -35,19 +35,18 @@ impl Columns {
 
     /// These columns, each below `labels`, and the padding.
     pub fn from_numbers(labels: usize, numbers: &[u32]) -> Columns {
-        let mut columns = Columns::new(labels, numbers.len());
+        let mut columns = Columns::new(labels, numbers.len(), Grouping::new(labels));
         let all = Blocks::new(&[0, numbers.len() as u64]);
-        columns.pieces(&all, |rows| rows * numbers.len()).put(0, numbers, None);
+        let end = |rows: usize| rows * numbers.len();
+        columns.pieces(&all, end).put_labels(0, numbers);
+        let itself: Vec<u32> = (0..labels as u32).collect();
+        columns.renumber(&all, end, &itself);
         columns
     }
 
     /// Bytes of one column.
     pub(super) fn width(labels: usize) -> usize {
-        match Grouping::new(labels).rest_bits() {
-            0 => 2,
-            1..=8 => 3,
-            _ => 4,
-        }
+        size_of::<u16>() + Grouping::rest_width(labels)
     }
 
     #[inline]
@@ -61,6 +60,16 @@ impl Columns {
         &self.codes
     }
 
+    /// The rests of a range of entries.
+    #[inline]
+    pub(super) fn rests(&self, entries: Range<usize>) -> Rests<&[u8], &[u16]> {
+        match &self.rests {
+            Rests::None => Rests::None,
+            Rests::Bytes(rests) => Rests::Bytes(&rests[entries]),
+            Rests::Words(rests) => Rests::Words(&rests[entries]),
+        }
+    }
+
     /// Brings what tells columns of the same code apart near, for some entries at once: see
     /// [`Hits::read_ahead`](super::Hits::read_ahead).
     pub(super) fn read_ahead(&self, entries: Range<usize>) {
@@ -68,6 +77,16 @@ impl Columns {
             Rests::None => (),
             Rests::Bytes(rests) => touch(&rests[entries]),
             Rests::Words(rests) => touch(&rests[entries]),
+        }
+    }
+
+    /// The label of an entry, before [`Columns::renumber`].
+    pub(super) fn label(&self, entry: usize) -> u32 {
+        let code = self.codes[entry];
+        match &self.rests {
+            Rests::None => code.into(),
+            Rests::Bytes(rests) => whole(code, rests[entry].into()),
+            Rests::Words(rests) => whole(code, rests[entry]),
         }
     }
 
@@ -127,7 +146,6 @@ impl Columns {
 
 /// The columns of blocks of rows, each to be filled in by whoever takes that block.
 pub(super) struct ColumnPieces<'c> {
-    grouping: Grouping,
     codes: Pieces<'c, u16>,
     rests: Rests<Pieces<'c, u8>, Pieces<'c, u16>>,
 }
@@ -136,7 +154,6 @@ impl Columns {
     /// Cut into blocks; `end` is the first entry behind a number of rows.
     pub(super) fn pieces(&mut self, blocks: &Blocks, end: impl Fn(usize) -> usize) -> ColumnPieces<'_> {
         ColumnPieces {
-            grouping: self.grouping,
             codes: blocks.pieces(&mut self.codes, &end),
             rests: match &mut self.rests {
                 Rests::None => Rests::None,
@@ -148,32 +165,88 @@ impl Columns {
 }
 
 impl ColumnPieces<'_> {
-    /// Writes the columns of a block from its labels; `columns_of` has the column of every label, where that is
-    /// not the label itself.
-    pub(super) fn put(&self, block: usize, labels: &[u32], columns_of: Option<&[u32]>) {
-        match columns_of {
-            None => self.put_columns(block, labels.iter().copied()),
-            Some(columns_of) => self.put_columns(block, look_up(columns_of, labels)),
+    /// Writes the labels of a block, until [`Columns::renumber`] makes columns of them: the lower half in place of a code,
+    /// what is left of it in place of a rest.
+    pub(super) fn put_labels(&self, block: usize, labels: &[u32]) {
+        self.codes.with_new(block, |codes| {
+            codes.iter_mut().zip(labels).for_each(|(code, &label)| *code = label as u16);
+        });
+        match &self.rests {
+            Rests::None => (),
+            Rests::Bytes(rests) => rests.with_new(block, |rests| {
+                rests.iter_mut().zip(labels).for_each(|(rest, &label)| *rest = (label >> 16) as u8);
+            }),
+            Rests::Words(rests) => rests.with_new(block, |rests| {
+                rests.iter_mut().zip(labels).for_each(|(rest, &label)| *rest = (label >> 16) as u16);
+            }),
         }
     }
 
-    fn put_columns(&self, block: usize, columns: impl Iterator<Item = u32>) {
-        let grouping = self.grouping;
-        self.codes.with_new(block, |codes| {
-            let entries = codes.iter_mut().zip(columns);
-            match &self.rests {
-                Rests::None => entries.for_each(|(code, column)| *code = column as u16),
-                Rests::Bytes(rests) => rests.with_new(block, |rests| {
-                    for ((code, column), rest) in entries.zip(rests) {
-                        (*code, *rest) = (grouping.code(column), grouping.rest(column) as u8);
-                    }
-                }),
-                Rests::Words(rests) => rests.with_new(block, |rests| {
-                    for ((code, column), rest) in entries.zip(rests) {
-                        (*code, *rest) = (grouping.code(column), grouping.rest(column));
-                    }
-                }),
-            }
+    /// Writes codes and rests of a block in place of its labels; `names` has both of every label.
+    fn renumber(&self, block: usize, names: &[u32], labels: &mut Vec<u32>) {
+        labels.clear();
+        self.codes.with(block, |codes| match &self.rests {
+            Rests::None => renumber(codes, &mut vec![(); codes.len()], names, labels),
+            Rests::Bytes(rests) => rests.with(block, |rests| renumber(codes, rests, names, labels)),
+            Rests::Words(rests) => rests.with(block, |rests| renumber(codes, rests, names, labels)),
         });
+    }
+}
+
+/// What can stand for the upper half of a label or a name.
+trait Upper: Copy {
+    fn number(self) -> u16;
+    fn of(number: u16) -> Self;
+}
+
+impl Upper for () {
+    fn number(self) -> u16 {
+        0
+    }
+
+    fn of(_: u16) {}
+}
+
+impl Upper for u8 {
+    fn number(self) -> u16 {
+        self.into()
+    }
+
+    fn of(number: u16) -> u8 {
+        number as u8
+    }
+}
+
+impl Upper for u16 {
+    fn number(self) -> u16 {
+        self
+    }
+
+    fn of(number: u16) -> u16 {
+        number
+    }
+}
+
+fn renumber<U: Upper>(codes: &mut [u16], uppers: &mut [U], names: &[u32], labels: &mut Vec<u32>) {
+    labels.extend(codes.iter().zip(&*uppers).map(|(&code, &upper)| whole(code, upper.number())));
+    for ((code, upper), name) in codes.iter_mut().zip(uppers).zip(look_up(names, labels)) {
+        (*code, *upper) = (name as u16, U::of((name >> 16) as u16));
+    }
+}
+
+/// A label, or code and rest, from its halves.
+fn whole(lower: u16, upper: u16) -> u32 {
+    u32::from(lower) | u32::from(upper) << 16
+}
+
+impl Columns {
+    /// Makes columns of labels ([`ColumnPieces::put_labels`]); `columns_of` has that of each.
+    pub(super) fn renumber(&mut self, blocks: &Blocks, end: impl Fn(usize) -> usize, columns_of: &[u32]) {
+        let grouping = self.grouping;
+        let mut names = Zeroed::new(columns_of.len());
+        let name = |&column: &u32| whole(grouping.code(column), grouping.rest(column));
+        names.iter_mut().zip(columns_of).for_each(|(to, column)| *to = name(column));
+        let pieces = self.pieces(blocks, end);
+        blocks.fold(Vec::new, |labels, block| pieces.renumber(block, &names, labels));
     }
 }

@@ -6,76 +6,136 @@ use std::ops::Range;
 ///
 /// A pass reads every code but looks up next to no column: for most entries it is enough to know what no column
 /// of that code scores above. With up to [`Grouping::CODES`] labels every column has a code of its own. With more,
-/// the first ones have, which are the frequent ones, and the others share one with their neighbours: a power of
-/// two of them, told apart by a *rest*.
+/// the first ones have, which are the frequent ones, and the others share one with their neighbours, told apart by a
+/// *rest*: first in small groups, and behind those, where all columns are known to be alike, in large ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grouping {
     /// Columns with a code of their own.
     own: u32,
-    /// The others share one in groups of this power of two.
-    shift: u32,
+    /// Codes of small groups.
+    small_groups: u32,
+    /// Columns in small groups, and the power of two that each has.
+    in_small: u32,
+    small: u32,
+    /// The power of two of columns that each large group has.
+    large: u32,
 }
 
+/// Codes in use where columns share them: with twice as many, what is known of them would no longer fit the cache of a core
+/// beside everything else, which costs more than smaller groups save.
+const IN_USE: u64 = 1 << 15;
+
 /// Columns that have a code of their own, where there are enough codes.
-const LEAST_OWN: u64 = 1 << 15;
+const LEAST_OWN: u64 = 1 << 12;
+
+/// Columns that have a code, where the others are in groups of a power of two.
+fn room(codes: u64, shift: u32) -> u64 {
+    LEAST_OWN + ((codes - LEAST_OWN) << shift)
+}
 
 impl Grouping {
     /// The codes there are.
     pub const CODES: usize = 1 << 16;
 
+    /// For columns that may all be different.
     pub fn new(labels: usize) -> Grouping {
-        let (codes, labels) = (Grouping::CODES as u64, labels as u64);
-        if labels <= codes {
-            return Grouping { own: codes as u32, shift: 0 };
+        Grouping::with_alike(labels, labels)
+    }
+
+    /// For columns of which those from `different` on are alike.
+    pub fn with_alike(labels: usize, different: usize) -> Grouping {
+        let labels = labels as u64;
+        if labels <= Grouping::CODES as u64 {
+            return Grouping {
+                own: Grouping::CODES as u32,
+                small_groups: 0,
+                in_small: 0,
+                small: 0,
+                large: 0,
+            };
         }
-        // Small groups, but for the largest number of labels that 32 bits can name.
-        let fits = |shift: &u32| LEAST_OWN + ((codes - LEAST_OWN) << shift) >= labels;
-        let shift = (1..16).find(fits).unwrap_or(16);
+        let large = 8 * Grouping::rest_bytes(labels);
+        let codes = if labels <= IN_USE << large { IN_USE } else { Grouping::CODES as u64 };
+        // Whole groups only, and some codes are left for others.
+        let large_groups = (labels.saturating_sub(different as u64) >> large).min(codes / 2);
+        let (different, codes) = (labels - (large_groups << large), codes - large_groups);
+        let small = (0..large).find(|&shift| room(codes, shift) >= different).unwrap_or(large);
         // As many of their own as leave codes for all the groups of the others.
-        let own = (codes << shift).saturating_sub(labels) / ((1 << shift) - 1);
-        Grouping { own: own as u32, shift }
+        let own = match small {
+            0 => different,
+            _ => (codes << small).saturating_sub(different) / ((1 << small) - 1),
+        };
+        let small_groups = (different - own).div_ceil(1 << small);
+        let in_small = u32::try_from(small_groups << small).unwrap_or(u32::MAX);
+        Grouping { own: own as u32, small_groups: small_groups as u32, in_small, small, large }
+    }
+
+    /// Bytes that any rest takes.
+    fn rest_bytes(labels: u64) -> u32 {
+        if labels <= Grouping::CODES as u64 {
+            0
+        } else if labels <= room(IN_USE, 8) {
+            1
+        } else {
+            2
+        }
+    }
+
+    /// Bytes that a rest takes with so many labels, whichever are alike.
+    pub fn rest_width(labels: usize) -> usize {
+        Grouping::rest_bytes(labels as u64) as usize
     }
 
     /// Whether some columns share a code.
     #[inline]
     pub fn is_shared(self) -> bool {
-        self.shift > 0
-    }
-
-    /// How many codes, from 0 on, are of one column each.
-    #[inline]
-    pub fn own_codes(self) -> usize {
-        self.own as usize
-    }
-
-    /// Bits of a rest.
-    pub fn rest_bits(self) -> u32 {
-        self.shift
+        self.large > 0
     }
 
     #[inline]
     pub fn code(self, column: u32) -> u16 {
-        let group = column.saturating_sub(self.own) >> self.shift;
-        (column.min(self.own) + group) as u16
+        let behind = column.saturating_sub(self.own);
+        let small = behind.min(self.in_small) >> self.small;
+        let large = behind.saturating_sub(self.in_small) >> self.large;
+        (column.min(self.own) + small + large) as u16
     }
 
     /// What tells a column from the others of its code.
     #[inline]
     pub fn rest(self, column: u32) -> u16 {
-        (column.saturating_sub(self.own) & ((1 << self.shift) - 1)) as u16
+        let behind = column.saturating_sub(self.own);
+        let (place, bits) = match behind.checked_sub(self.in_small) {
+            None => (behind, self.small),
+            Some(place) => (place, self.large),
+        };
+        (place & ((1 << bits) - 1)) as u16
     }
 
     #[inline]
     pub fn column(self, code: u16, rest: u16) -> u32 {
         let code = u32::from(code);
-        let group = code.saturating_sub(self.own);
-        code.min(self.own) + (group << self.shift) + u32::from(rest)
+        let behind = code.saturating_sub(self.own);
+        let small = behind.min(self.small_groups) << self.small;
+        let large = behind.saturating_sub(self.small_groups) << self.large;
+        code.min(self.own) + small + large + u32::from(rest)
+    }
+
+    /// Codes of own columns, of small and of large groups, as many as there are and then those of the next; and the power of
+    /// two of columns that each has.
+    #[inline]
+    pub fn parts(self) -> [(u32, u32); 3] {
+        [(self.own, 0), (self.small_groups, self.small), (u32::MAX, self.large)]
     }
 
     /// The columns that have a code.
     pub fn columns(self, code: usize) -> Range<usize> {
         let first = self.column(code as u16, 0) as usize;
-        first..first + if code < self.own as usize { 1 } else { 1 << self.shift }
+        let bits = match code.checked_sub(self.own as usize) {
+            None => 0,
+            Some(group) if group < self.small_groups as usize => self.small,
+            Some(_) => self.large,
+        };
+        first..first + (1 << bits)
     }
 }
 
@@ -83,19 +143,37 @@ impl Grouping {
 mod tests {
     use super::*;
 
+    /// Numbers of labels, and how many of them are different.
+    fn cases() -> impl Iterator<Item = (usize, usize)> {
+        let labels = [
+            1usize, 1000, 65_536, 65_537, 70_000, 100_000, 131_072, 3_000_000, 7_344_128, 7_344_129,
+            20_000_000,
+        ];
+        labels.into_iter().flat_map(|labels| {
+            [labels, labels - labels / 1000, labels / 2, labels / 9, 0].map(|different| (labels, different))
+        })
+    }
+
     #[test]
     fn every_column_is_found_again_and_groups_follow_each_other() {
-        for labels in [1usize, 1000, 65_536, 65_537, 70_000, 100_000, 131_072, 3_000_000, 20_000_000] {
-            let grouping = Grouping::new(labels);
+        for (labels, different) in cases() {
+            let grouping = Grouping::with_alike(labels, different);
             let step = (labels / 5000).max(1);
             let columns = (0..labels as u32).step_by(step).chain([labels as u32 - 1]);
             let mut last = 0;
             for column in columns {
                 let (code, rest) = (grouping.code(column), grouping.rest(column));
-                assert_eq!(grouping.column(code, rest), column, "{labels} labels");
+                assert_eq!(grouping.column(code, rest), column, "{labels} labels, {different} different");
                 assert!(grouping.columns(code.into()).contains(&(column as usize)), "{labels} labels");
                 assert!(code >= last, "codes rise with columns");
+                assert!(u32::from(rest) < 1 << (8 * Grouping::rest_width(labels)), "{labels} labels");
                 last = code;
+            }
+            let mut end = 0;
+            for code in 0..=usize::from(last) {
+                let columns = grouping.columns(code);
+                assert_eq!(columns.start, end, "{labels} labels, {different} different, code {code}");
+                end = columns.end;
             }
         }
     }
@@ -106,10 +184,24 @@ mod tests {
         for labels in [65_537, 3_000_000, u32::MAX as usize / 4] {
             let grouping = Grouping::new(labels);
             assert!(grouping.is_shared());
-            assert_eq!(grouping.columns(32_767), 32_767..32_768, "{labels} labels");
-            assert!(usize::from(grouping.code(labels as u32 - 1)) < Grouping::CODES);
+            assert_eq!(grouping.columns(4095), 4095..4096, "{labels} labels");
+            assert!(u64::from(grouping.code(labels as u32 - 1)) < IN_USE);
         }
-        let most = Grouping::new(u32::MAX as usize);
-        assert_eq!(most.column(most.code(u32::MAX - 1), most.rest(u32::MAX - 1)), u32::MAX - 1);
+        for labels in [1 << 31, (1 << 31) + 1, u32::MAX] {
+            for different in [labels, labels / 2, 0] {
+                let most = Grouping::with_alike(labels as usize, different as usize);
+                for column in [0, 100, labels / 2, labels - 1] {
+                    assert_eq!(most.column(most.code(column), most.rest(column)), column, "{labels} labels");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn columns_that_are_alike_leave_codes_to_the_others() {
+        let (plain, better) = (Grouping::new(3_000_000), Grouping::with_alike(3_000_000, 1_200_000));
+        let group = |grouping: Grouping| grouping.columns(grouping.code(1_000_000).into()).len();
+        assert_eq!((group(plain), group(better)), (128, 64));
+        assert_eq!(better.columns(better.code(2_000_000).into()).len(), 256);
     }
 }

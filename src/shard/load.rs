@@ -1,7 +1,7 @@
 //! Loading this rank's rows. Every step that can fail is agreed on by all ranks before the next.
 
 use super::need::Share;
-use super::order::Order;
+use super::order::{Known, Order};
 use super::pack::pack;
 use super::{FixedPoint, Shard, Targets, Truth};
 use crate::error::{Result, usage};
@@ -127,10 +127,18 @@ fn load(
     let content = Content::Probabilities { clamp: options.clamp };
     let total_rows = marginals.shape().0;
     let renumbered = marginals.shape().1 as usize >= Order::WORTHWHILE;
-    let positives =
-        truth.as_ref().filter(|_| renumbered).map(|labels| total_positives(world, labels, total_rows));
-    let packed = pack(marginals, starts, content, truth.as_ref(), positives.as_deref());
-    let (loaded, hits) = world.agree(packed.map_err(Into::into))?;
+    let mut known = truth
+        .as_ref()
+        .filter(|_| renumbered)
+        .map(|labels| Known { positives: total_positives(world, labels, total_rows), found: Vec::new() });
+    let packed = pack(marginals, starts, content, truth.as_ref(), known.as_mut());
+    let (mut loaded, hits) = world.agree(packed.map_err(Into::into))?;
+    if renumbered {
+        if let Some(known) = &mut known {
+            world.sum(&mut known.found, total_rows.saturating_mul(Known::ONE as u64));
+        }
+        loaded.renumber(known.as_ref());
+    }
     let targets = match truth {
         Some(labels) => Targets::Labels(Truth::from_parts(labels, hits)),
         None => Targets::Expected(FixedPoint::for_terms(total_rows)),

@@ -3,13 +3,16 @@
 use std::ops::Range;
 
 use super::blocks::Blocks;
-use super::columns::Columns;
+use super::columns::{Columns, Rests};
 use super::grouping::Grouping;
-use super::order::Order;
+use super::order::{Known, Order};
 use crate::store::Csr;
 
 /// Entries that follow every row, if only as padding: kernels read as many at a time.
 pub const PADDING: usize = 16;
+
+/// Blocks whose labels are looked at to find the frequent ones: a million entries or two.
+const SAMPLED: usize = 32;
 
 /// The stored marginals of a range of rows. In each row labels ascend.
 pub struct Marginals {
@@ -92,6 +95,18 @@ impl<'s> Row<'s> {
         found && (!grouping.is_shared() || (0..self.length as u32).any(|position| same(&position)))
     }
 
+    /// What tells columns of the same code apart, where columns share codes.
+    #[inline]
+    pub fn rests(&self) -> Rests<&'s [u8], &'s [u16]> {
+        self.columns.rests(self.start..self.start + self.length)
+    }
+
+    /// Which columns share a code.
+    #[inline]
+    pub fn grouping(&self) -> Grouping {
+        self.columns.grouping()
+    }
+
     #[inline]
     pub fn codes(&self) -> &'s [u16] {
         &self.columns.codes()[self.start..self.start + self.length]
@@ -110,18 +125,29 @@ impl<'s> Row<'s> {
 }
 
 impl Marginals {
-    /// `columns` and `values` are followed by padding; `starts` begins with 0. Columns are what `order`
-    /// makes of labels, which ascend in each row.
+    /// `columns` and `values` are followed by padding; `starts` begins with 0. Columns are labels, until
+    /// [`Marginals::renumber`], and ascend in each row.
     pub(super) fn new(
         labels: usize,
         starts: Vec<u64>,
         columns: Columns,
         values: Vec<f32>,
-        order: Option<Order>,
         blocks: Blocks,
     ) -> Marginals {
         let longest_row = starts.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0) as usize;
-        Marginals { labels, starts, columns, values, order, blocks, longest_row }
+        Marginals { labels, starts, columns, values, order: None, blocks, longest_row }
+    }
+
+    /// Puts columns in an order that is good for passes, once: there have to be [`Order::WORTHWHILE`] labels.
+    pub(super) fn renumber(&mut self, known: Option<&Known>) {
+        let Marginals { starts, columns, blocks, .. } = self;
+        let end = |row: usize| starts[row] as usize;
+        let some = (0..SAMPLED.min(blocks.len()))
+            .map(|at| blocks.rows(blocks.len() * at / SAMPLED.min(blocks.len())));
+        let entries = some.flat_map(|rows| end(rows.start)..end(rows.end));
+        let order = Order::new(self.labels, entries.map(|entry| columns.label(entry)), known);
+        columns.renumber(blocks, end, order.columns());
+        self.order = Some(order);
     }
 
     pub fn labels(&self) -> usize {
@@ -208,19 +234,21 @@ impl From<&Csr> for Marginals {
     fn from(matrix: &Csr) -> Marginals {
         let starts: Vec<u64> = matrix.indptr().raw_storage().iter().map(|&at| at as u64).collect();
         let (labels, indices) = (matrix.cols(), matrix.indices());
-        let order = (labels >= Order::WORTHWHILE).then(|| Order::new(labels, indices, None));
-        let columns_of = order.as_ref().map(Order::columns);
         let blocks = Blocks::new(&starts);
-        let mut columns = Columns::new(labels, indices.len());
+        let mut columns = Columns::new(labels, indices.len(), Grouping::new(labels));
         let at = |row: usize| starts[row] as usize;
         let pieces = columns.pieces(&blocks, at);
         for block in 0..blocks.len() {
             let rows = blocks.rows(block);
-            pieces.put(block, &indices[at(rows.start)..at(rows.end)], columns_of);
+            pieces.put_labels(block, &indices[at(rows.start)..at(rows.end)]);
         }
         drop(pieces);
         let mut values = matrix.data().to_vec();
         values.extend([0.0; PADDING]);
-        Marginals::new(labels, starts, columns, values, order, blocks)
+        let mut marginals = Marginals::new(labels, starts, columns, values, blocks);
+        if labels >= Order::WORTHWHILE {
+            marginals.renumber(None);
+        }
+        marginals
     }
 }

@@ -16,7 +16,7 @@ mod truth;
 use std::ops::Range;
 
 pub use blocks::Blocks;
-pub use columns::Columns;
+pub use columns::{Columns, Rests};
 pub use examples::{Examples, Held, load_examples};
 pub use fixed::FixedPoint;
 pub use grouping::Grouping;

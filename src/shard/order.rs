@@ -12,19 +12,40 @@ pub struct Order {
     columns: Zeroed<u32>,
 }
 
+/// What true labels say of each label.
+pub struct Known {
+    /// Instances that have it.
+    pub positives: Vec<u64>,
+    /// How large their marginals are together, in units of [`Known::ONE`]: a classifier finds those of large ones. Of labels
+    /// with as many positives those are alike of which it finds as many.
+    pub found: Vec<u64>,
+}
+
+impl Known {
+    /// What a marginal of 1 adds.
+    pub const ONE: f32 = 64.0;
+
+    /// How many labels have positives.
+    pub fn with_positives(&self) -> usize {
+        self.positives.iter().filter(|&&positives| positives > 0).count()
+    }
+}
+
 impl Order {
     /// With fewer labels the coefficients of all of them stay in the cache of a core anyway.
     pub const WORTHWHILE: usize = 1 << 15;
 
-    /// Most positives first, if they are known; then the most frequent, as far as `sample`, some labels of some
-    /// entries, can tell.
-    pub fn new(labels: usize, sample: &[u32], positives: Option<&[u64]>) -> Order {
+    /// Those with most positives first, if that is known; of as many, those that are found most easily. Where there are
+    /// none, the most frequent, as far as `sample`, the labels of some entries, can tell.
+    pub fn new(labels: usize, sample: impl Iterator<Item = u32>, known: Option<&Known>) -> Order {
         let mut seen = vec![0u32; labels];
-        sample.iter().for_each(|&label| seen[label as usize] += 1);
+        sample.for_each(|label| seen[label as usize] += 1);
         // Rising keys: falling numbers, then rising labels.
         let key = |label: usize| {
-            let positives = positives.map_or(0, |positives| positives[label]);
-            let size = rough(positives) << 16 | rough(seen[label].into());
+            let (positives, found) =
+                known.map_or((0, 0), |known| (known.positives[label], known.found[label]));
+            let next = if positives > 0 { found } else { seen[label].into() };
+            let size = rough(positives) << 16 | rough(next);
             u64::from(!size) << 32 | label as u64
         };
         let mut keys: Vec<u64> = (0..labels).into_par_iter().map(key).collect();
@@ -73,9 +94,10 @@ mod tests {
 
     #[test]
     fn labels_with_as_many_positives_are_neighbours_and_frequent_ones_come_first() {
-        let order = Order::new(5, &[0, 3, 3, 4, 4, 4], Some(&[1, 0, 7, 1, 0]));
+        let known = Known { positives: vec![1, 0, 7, 1, 0], found: vec![20, 0, 100, 50, 0] };
+        let order = Order::new(5, [0, 0, 0, 3, 4, 4, 4].into_iter(), Some(&known));
         assert_eq!(order.names(), [2, 3, 0, 4, 1]);
         assert_eq!(order.columns(), [2, 4, 0, 1, 3]);
-        assert_eq!(Order::new(3, &[2, 2, 1], None).names(), [2, 1, 0]);
+        assert_eq!(Order::new(3, [2, 2, 1].into_iter(), None).names(), [2, 1, 0]);
     }
 }

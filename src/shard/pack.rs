@@ -1,92 +1,113 @@
 //! From a file into the arrays of a pass, by all threads: each reads and checks a block, and puts it where
 //! it will read it again.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::blocks::Blocks;
 use super::columns::Columns;
+use super::grouping::Grouping;
 use super::marginals::{Marginals, PADDING};
-use super::order::Order;
+use super::order::Known;
 use super::truth::{Hits, columns as columns_of_row};
+use crate::memory::Zeroed;
+use crate::memory::prefetch::{AHEAD, bring};
 use crate::store::{Content, Csr, MatrixFile, RowStarts, Slab, StoreError};
 
-/// Blocks whose labels are looked at to find the frequent ones: a million entries or two.
-const SAMPLED: usize = 32;
+/// What a thread has while it reads.
+struct Reader {
+    slab: Slab,
+    /// The first block that could not be read, and why.
+    failed: Option<(usize, StoreError)>,
+    /// True labels of a block, each with the size of its marginal.
+    true_ones: Vec<(u32, u32)>,
+    /// The sums of those, by label; see [`Known::found`]. Should one overflow, a label is only taken for another kind.
+    found: Zeroed<u32>,
+}
+
+impl Reader {
+    /// One that adds up what is found of so many labels.
+    fn new(labels: usize) -> Reader {
+        Reader { slab: Slab::default(), failed: None, true_ones: Vec::new(), found: Zeroed::new(labels) }
+    }
+
+    /// Marks true labels of a block. Where it is asked for, adds up what is found of each.
+    fn mark(&mut self, hits: &Hits, truth: &Csr, rows: Range<usize>, start: impl Fn(usize) -> usize) {
+        let Reader { slab, true_ones, found, .. } = self;
+        true_ones.clear();
+        let mut first = 0;
+        for (local, &end) in rows.zip(&slab.ends) {
+            let (stored, values) = (&slab.columns[first..end], &slab.values[first..end]);
+            hits.mark(start(local), stored, columns_of_row(truth, local), |position| {
+                true_ones.push((stored[position], (values[position] * Known::ONE) as u32));
+            });
+            first = end;
+        }
+        if !found.is_empty() {
+            for (turn, &(label, size)) in true_ones.iter().enumerate() {
+                if let Some(later) = true_ones.get(turn + AHEAD) {
+                    bring(found, later.0 as usize);
+                }
+                let sum = &mut found[label as usize];
+                *sum = sum.wrapping_add(size);
+            }
+        }
+    }
+}
 
 /// Loads the rows of `starts`, and marks the entries of labels that are in `truth`. Of several bad rows the
-/// first is named. Where labels are renumbered, `positives` of all ranks say which are alike, if they are known.
+/// first is named. Where `known` is given, what is found of each label in these rows is noted there.
 pub(super) fn pack(
     matrix: &MatrixFile<'_>,
     starts: RowStarts,
     content: Content,
     truth: Option<&Csr>,
-    positives: Option<&[u64]>,
+    known: Option<&mut Known>,
 ) -> Result<(Marginals, Hits), StoreError> {
     let labels = matrix.shape().1 as usize;
     let entries = starts.entries() as usize;
     let blocks = Blocks::new(starts.starts());
-    let order = (labels >= Order::WORTHWHILE).then(|| {
-        let sample = sample(matrix, &starts, content, &blocks);
-        Order::new(labels, &sample, positives)
-    });
-    let columns_of = order.as_ref().map(Order::columns);
-    let mut columns = Columns::new(labels, entries);
+    let different = known.as_ref().map_or(labels, |known| known.with_positives());
+    let mut columns = Columns::new(labels, entries, Grouping::with_alike(labels, different));
     // Zeros that cost nothing: each page is the thread's that first writes to it.
     let mut values = vec![0.0; entries + PADDING];
-    let first_bad = AtomicUsize::new(usize::MAX);
-    let read = |put: &(dyn Fn(usize, &Slab) + Sync)| {
-        let failures = blocks.fold(
-            || (Slab::default(), None),
-            |(slab, failed): &mut (Slab, Option<(usize, StoreError)>), block| {
-                // Behind a bad block nothing matters any more; before it, another may be.
-                if first_bad.load(Ordering::Relaxed) < block {
-                    return;
-                }
-                let read = matrix.read_slab(&starts, blocks.rows(block), content, slab);
-                let Err(error) = read else { return put(block, slab) };
-                first_bad.fetch_min(block, Ordering::Relaxed);
-                if failed.as_ref().is_none_or(|(first, _)| block < *first) {
-                    *failed = Some((block, error));
-                }
-            },
-        );
-        let first = failures.into_iter().filter_map(|(_, failed)| failed).min_by_key(|failed| failed.0);
-        first.map_or(Ok(()), |(_, error)| Err(error))
-    };
-    let end = |row: usize| starts.starts()[row] as usize;
-    let value_pieces = blocks.pieces(&mut values, end);
     let hits = Hits::new(truth.map_or(0, |_| entries));
-    let fill = |block: usize, slab: &Slab| {
-        if let Some(truth) = truth {
-            let mut first = 0;
-            for (local, &end) in blocks.rows(block).zip(&slab.ends) {
-                let start = starts.starts()[local] as usize;
-                hits.mark(start, &slab.columns[first..end], columns_of_row(truth, local));
-                first = end;
+    let start = |row: usize| starts.starts()[row] as usize;
+    let value_pieces = blocks.pieces(&mut values, start);
+    let column_pieces = columns.pieces(&blocks, start);
+    let first_bad = AtomicUsize::new(usize::MAX);
+    let readers = blocks.fold(
+        || Reader::new(if known.is_some() { labels } else { 0 }),
+        |reader, block| {
+            // Behind a bad block nothing matters any more; before it, another may be.
+            if first_bad.load(Ordering::Relaxed) < block {
+                return;
             }
-        }
-        value_pieces.with_new(block, |values| values.copy_from_slice(&slab.values));
-    };
-    let column_pieces = columns.pieces(&blocks, end);
-    read(&|block, slab| {
-        fill(block, slab);
-        column_pieces.put(block, &slab.columns, columns_of);
-    })?;
-    drop(column_pieces);
-    drop(value_pieces);
-    Ok((Marginals::new(labels, starts.into_starts(), columns, values, order, blocks), hits))
-}
-
-/// Labels of some entries from all over the rows. What cannot be read is left for the real reading to
-/// complain about.
-fn sample(matrix: &MatrixFile<'_>, starts: &RowStarts, content: Content, blocks: &Blocks) -> Vec<u32> {
-    let mut labels = Vec::new();
-    let mut slab = Slab::default();
-    let some = blocks.len().min(SAMPLED);
-    for block in (0..some).map(|at| blocks.len() * at / some) {
-        if matrix.read_slab(starts, blocks.rows(block), content, &mut slab).is_ok() {
-            labels.extend_from_slice(&slab.columns);
+            let rows = blocks.rows(block);
+            if let Err(error) = matrix.read_slab(&starts, rows.clone(), content, &mut reader.slab) {
+                first_bad.fetch_min(block, Ordering::Relaxed);
+                if reader.failed.as_ref().is_none_or(|(first, _)| block < *first) {
+                    reader.failed = Some((block, error));
+                }
+                return;
+            }
+            if let Some(truth) = truth {
+                reader.mark(&hits, truth, rows, start);
+            }
+            value_pieces.with_new(block, |values| values.copy_from_slice(&reader.slab.values));
+            column_pieces.put_labels(block, &reader.slab.columns);
+        },
+    );
+    drop((value_pieces, column_pieces));
+    if let Some(known) = known {
+        known.found = vec![0; labels];
+        for reader in &readers {
+            known.found.iter_mut().zip(&*reader.found).for_each(|(sum, &found)| *sum += u64::from(found));
         }
     }
-    labels
+    let failures = readers.into_iter().filter_map(|reader| reader.failed);
+    if let Some((_, error)) = failures.min_by_key(|failed| failed.0) {
+        return Err(error);
+    }
+    Ok((Marginals::new(labels, starts.into_starts(), columns, values, blocks), hits))
 }

@@ -23,7 +23,7 @@ impl Truth {
         for local in 0..labels.rows() {
             row.clear();
             row.extend(marginals.labelled(local).map(|entry| entry.0));
-            hits.mark(marginals.start(local), &row, columns(&labels, local));
+            hits.mark(marginals.start(local), &row, columns(&labels, local), |_| ());
         }
         Truth { labels, hits }
     }
@@ -67,12 +67,14 @@ impl Hits {
         Hits { words: (0..entries.div_ceil(64)).map(|_| AtomicU64::new(0)).collect() }
     }
 
-    /// Marks the entries of a row that are among `truth`; the first is number `start`. Both ascend.
-    pub(super) fn mark(&self, start: usize, stored: &[u32], truth: &[u32]) {
+    /// Marks the entries of a row that are among `truth`, and tells their positions; the first entry is number `start`. Both
+    /// ascend.
+    pub(super) fn mark(&self, start: usize, stored: &[u32], truth: &[u32], mut tell: impl FnMut(usize)) {
         for label in truth {
             if let Ok(position) = stored.binary_search(label) {
                 let entry = start + position;
                 self.words[entry / 64].fetch_or(1 << (entry % 64), Ordering::Relaxed);
+                tell(position);
             }
         }
     }

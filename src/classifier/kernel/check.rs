@@ -1,7 +1,7 @@
 //! Whether a kernel does here what it should. Run once, before it is used: not every processor there is could
 //! be tried when the kernels were written.
 
-use super::{Few, Found, Kernel, PROBES, Space, Table};
+use super::{Few, Found, Kernel, PROBES, SideBySide, Space, Table};
 use crate::shard::{Columns, Grouping, PADDING, Row};
 
 /// Compares a kernel with the scalar one on some rows of every length around that of a vector: with labels that
@@ -53,15 +53,28 @@ fn same(kernel: Kernel, table: &Table, row: Row<'_>) -> bool {
 
 /// Whether the best entries that a kernel finds are those that the scalar one finds.
 fn best_agree(kernel: Kernel, table: &Table, row: Row<'_>, k: usize) -> bool {
-    let best = |kernel: Kernel| {
+    let own = |kernel: Kernel| {
         let mut best = None;
         kernel.best_of_each(table, [row].into_iter(), k, &mut Space::default(), |_, space, found| {
             best = matches!(found, Found::Best(_)).then(|| space.best(k).to_vec());
         });
-        best.inspect(|best| debug_assert!(best.is_sorted(), "positions ascend"))
+        best
     };
+    let shared = |kernel: Kernel| {
+        let mut best = None;
+        kernel.best_side_by_side(table, [row].into_iter(), k, &mut SideBySide::default(), |_, few, least| {
+            best = least.map(|_| few.best(k).map(|entry| entry.0).collect::<Vec<u32>>());
+        });
+        best
+    };
+    let best = |kernel: Kernel| match () {
+        () if table.tells_best(k) => own(kernel),
+        () if table.tells_best_of_shared(k) => shared(kernel),
+        () => None,
+    };
+    let same = |(one, other): (Vec<u32>, Vec<u32>)| one == other && one.is_sorted();
     // One of them may see a tie where the other does not.
-    !table.tells_best(k) || best(kernel).zip(best(Kernel::Scalar)).is_none_or(|(one, other)| one == other)
+    best(kernel).zip(best(Kernel::Scalar)).is_none_or(same)
 }
 
 /// Whether no single score is more than a step above what stands for it, and at least `k` reach `bound`.

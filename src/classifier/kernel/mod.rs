@@ -17,6 +17,7 @@ mod best;
 mod check;
 mod few;
 mod scalar;
+mod shared;
 mod table;
 
 use std::sync::OnceLock;
@@ -25,6 +26,7 @@ use crate::shard::{PADDING, Row};
 
 pub use best::Found;
 pub use few::Few;
+pub use shared::SideBySide;
 pub use table::{Scores, Table};
 
 /// Entries that kernels look at together, at most: rows are scored in multiples of so many.

@@ -43,6 +43,20 @@ fn split_with<const REGISTERS: usize>(
         let eight = _mm256_setr_ps(a, b, c, d, e, f, g, h);
         _mm256_blendv_ps(_mm256_set1_ps(f32::NEG_INFINITY), eight, inside)
     });
+    split_numbers(numbers, positions, k, best)
+}
+
+/// Writes what `names` has for those `k` of some numbers that are the largest. Returns the smallest of those, or nothing where
+/// another is too close.
+#[target_feature(enable = "avx2,fma,popcnt")]
+#[inline]
+pub(super) fn split_numbers<const REGISTERS: usize>(
+    numbers: [__m256; REGISTERS],
+    names: &[u32],
+    k: usize,
+    best: &mut [u32; BOUNDED],
+) -> Option<f32> {
+    let names = &names[..8 * REGISTERS];
     let (among, least) = largest_of(k, numbers);
     let near = _mm256_set1_ps(least.next_down());
     let near = mask(numbers.map(|numbers| _mm256_cmp_ps::<_CMP_GE_OQ>(numbers, near)));
@@ -50,7 +64,7 @@ fn split_with<const REGISTERS: usize>(
     let mut left = among;
     for best in &mut best[..k] {
         // Where there are fewer, the last ones are anything.
-        *best = positions[left.trailing_zeros() as usize % positions.len()];
+        *best = names[left.trailing_zeros() as usize % names.len()];
         left &= left.wrapping_sub(1);
     }
     (near == among && among.count_ones() as usize == k).then_some(least)

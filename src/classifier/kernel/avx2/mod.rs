@@ -4,14 +4,17 @@
 
 #![allow(unsafe_code)]
 
+mod candidates;
 mod find;
 mod largest;
 mod score;
 
+use self::candidates::{gather, pick};
 use self::find::{contains, count, find};
 use self::largest::split;
 use self::score::{Bounds, Early, Singles, score, score_few};
 use super::best::{Found, best_of_each};
+use super::shared::{Candidates, SideBySide, best_side_by_side};
 use super::{BOUNDED, LANES, PROBES, Scores, Space, Table};
 use crate::shard::{Grouping, Row};
 
@@ -68,6 +71,20 @@ impl Avx2 {
         assert!(table.words.len() >= Grouping::CODES, "a word for every code");
         // SAFETY: `self` proves the instructions, and the words have been checked.
         unsafe { best_of_rows(&table.words, rows, k, space, tell) }
+    }
+
+    #[inline]
+    pub(super) fn best_side_by_side<'r>(
+        self,
+        table: &Table,
+        rows: impl Iterator<Item = Row<'r>> + Clone,
+        k: usize,
+        space: &mut SideBySide,
+        tell: impl FnMut(Row<'r>, &Candidates, Option<f32>),
+    ) {
+        assert!(table.bounds.len() >= Grouping::CODES, "a bound for every code");
+        // SAFETY: `self` proves the instructions, and the bounds have been checked.
+        unsafe { best_of_shared(table, rows, k, space, tell) }
     }
 
     /// Writes those `k` of the first `found` positions, up to [`AT_ONCE`](super::AT_ONCE), that have the largest scores.
@@ -147,6 +164,34 @@ unsafe fn best_of_rows<'r>(
         |row, scores| unsafe { score(Singles(words), row, k, scores) },
         |scores, threshold, positions| find(scores, threshold, positions),
         |scores, positions, found, best| split(scores, positions, found, k, best),
+        tell,
+    );
+}
+
+/// # Safety
+/// The processor has the instructions; there is a bound for every code.
+#[target_feature(enable = "avx2,fma,popcnt")]
+unsafe fn best_of_shared<'r>(
+    table: &Table,
+    rows: impl Iterator<Item = Row<'r>> + Clone,
+    k: usize,
+    space: &mut SideBySide,
+    tell: impl FnMut(Row<'r>, &Candidates, Option<f32>),
+) {
+    let words: &[u64] = &table.words;
+    best_side_by_side(
+        rows,
+        k,
+        space,
+        |row, scores, columns| {
+            let bounds = Bounds { bounds: &table.bounds, early: Early { words, columns } };
+            // SAFETY: `Row::new` has seen that 16 entries follow the row, and there are as many scores as entries, rounded up.
+            unsafe { score(bounds, row, k, scores) }
+        },
+        |scores, threshold, positions| find(scores, threshold, positions),
+        |row, positions, few| gather(row, positions, few),
+        |few| pick(words, few, k),
+        |few| few.bring(table),
         tell,
     );
 }

@@ -188,7 +188,7 @@ pub(super) unsafe fn score_few(
 /// The processor has the instructions; the eight words can be read.
 #[target_feature(enable = "avx2,fma,popcnt")]
 #[inline]
-unsafe fn score_eight(places: [*const u64; 8], values: __m256) -> __m256 {
+pub(super) unsafe fn score_eight(places: [*const u64; 8], values: __m256) -> __m256 {
     // SAFETY: as promised by the caller.
     let (slopes, intercepts) = unsafe { halves(places) };
     _mm256_fmadd_ps(slopes, values, intercepts)

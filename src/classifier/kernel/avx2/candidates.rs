@@ -1,0 +1,132 @@
+//! Those entries of a row that could be among the best, where columns share codes.
+
+use std::arch::x86_64::*;
+
+use super::largest::split_numbers;
+use super::score::score_eight;
+use crate::classifier::kernel::shared::Candidates;
+use crate::classifier::kernel::{AT_ONCE, LANES};
+use crate::shard::{Grouping, Rests, Row};
+
+/// Makes `few` the entries at the first positions.
+#[target_feature(enable = "avx2,fma,popcnt")]
+#[inline]
+pub(super) fn gather(row: Row<'_>, positions: &[u32], few: &mut Candidates) {
+    match row.rests() {
+        Rests::None => gather_with(row, &[0u8; 0], positions, few),
+        Rests::Bytes(rests) => gather_with(row, rests, positions, few),
+        Rests::Words(rests) => gather_with(row, rests, positions, few),
+    }
+}
+
+#[target_feature(enable = "avx2,fma,popcnt")]
+#[inline]
+fn gather_with<R: Copy + Into<i32>>(row: Row<'_>, rests: &[R], positions: &[u32], few: &mut Candidates) {
+    let (codes, values) = (row.codes(), row.values());
+    assert!(codes.len() == values.len() && codes.len() == rests.len() && !codes.is_empty(), "of all as many");
+    let last = codes.len() as u32 - 1;
+    let lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    for from in (0..few.together()).step_by(8) {
+        let positions: &[u32; 8] = positions[from..from + 8].try_into().expect("eight positions");
+        // One after the other, as in `split`. Those behind what was found may be of a longer row.
+        let at: [usize; 8] = std::array::from_fn(|lane| positions[lane].min(last) as usize);
+        // SAFETY: no position is behind the last entry, and there are as many of all.
+        let (code, rest, value) = unsafe {
+            let code = |lane: usize| i32::from(*codes.get_unchecked(at[lane]));
+            let rest = |lane: usize| (*rests.get_unchecked(at[lane])).into();
+            let value = |lane: usize| *values.get_unchecked(at[lane]);
+            (
+                eight(code),
+                eight(rest),
+                _mm256_setr_ps(
+                    value(0),
+                    value(1),
+                    value(2),
+                    value(3),
+                    value(4),
+                    value(5),
+                    value(6),
+                    value(7),
+                ),
+            )
+        };
+        let inside = _mm256_cmpgt_epi32(_mm256_set1_epi32(few.found as i32 - from as i32), lanes);
+        let columns = _mm256_and_si256(columns(row.grouping(), code, rest), inside);
+        let (to, columns_to, values_to) = (
+            few.positions[from..from + 8].as_mut_ptr(),
+            few.columns[from..from + 8].as_mut_ptr(),
+            few.values[from..from + 8].as_mut_ptr(),
+        );
+        // SAFETY: there is space for eight of each.
+        unsafe {
+            _mm256_storeu_si256(to.cast(), eight(|lane| at[lane] as i32));
+            _mm256_storeu_si256(columns_to.cast(), columns);
+            _mm256_storeu_ps(values_to, value);
+        }
+    }
+}
+
+#[target_feature(enable = "avx2,fma,popcnt")]
+#[inline]
+fn eight(number: impl Fn(usize) -> i32) -> __m256i {
+    _mm256_setr_epi32(number(0), number(1), number(2), number(3), number(4), number(5), number(6), number(7))
+}
+
+/// [`Grouping::column`] of eight codes.
+#[target_feature(enable = "avx2,fma,popcnt")]
+#[inline]
+fn columns(grouping: Grouping, codes: __m256i, rests: __m256i) -> __m256i {
+    let all = |number: u32| _mm256_set1_epi32(number as i32);
+    let by = |bits: u32| _mm_cvtsi32_si128(bits as i32);
+    let [(own, _), (small_groups, small), (_, large)] = grouping.parts();
+    let (own, small_groups) = (all(own), all(small_groups));
+    let behind = _mm256_sub_epi32(_mm256_max_epu32(codes, own), own);
+    let in_small = _mm256_sll_epi32(_mm256_min_epu32(behind, small_groups), by(small));
+    let behind = _mm256_sub_epi32(_mm256_max_epu32(behind, small_groups), small_groups);
+    let in_large = _mm256_sll_epi32(behind, by(large));
+    _mm256_add_epi32(
+        _mm256_add_epi32(_mm256_min_epu32(codes, own), rests),
+        _mm256_add_epi32(in_small, in_large),
+    )
+}
+
+/// The numbers of candidates.
+static NUMBERS: [u32; AT_ONCE] = {
+    let mut numbers = [0; AT_ONCE];
+    let mut at = 0;
+    while at < AT_ONCE {
+        numbers[at] = at as u32;
+        at += 1;
+    }
+    numbers
+};
+
+/// Picks the best `k`. Returns the smallest of their scores, or nothing where another is too close.
+#[target_feature(enable = "avx2,fma,popcnt")]
+#[inline]
+pub(super) fn pick(words: &[u64], few: &mut Candidates, k: usize) -> Option<f32> {
+    if few.together() == LANES { pick_with::<2>(words, few, k) } else { pick_with::<4>(words, few, k) }
+}
+
+#[target_feature(enable = "avx2,fma,popcnt")]
+#[inline]
+fn pick_with<const REGISTERS: usize>(words: &[u64], few: &mut Candidates, k: usize) -> Option<f32> {
+    let lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    let last = _mm256_set1_epi32((words.len() - 1) as u32 as i32);
+    let scores: [__m256; REGISTERS] = std::array::from_fn(|register| {
+        let from = 8 * register;
+        let columns: &[u32; 8] = few.columns[from..from + 8].try_into().expect("eight columns");
+        // SAFETY: eight of each; every column has been seen to be below the number of words.
+        let eight = unsafe {
+            let wide = _mm256_loadu_si256(columns.as_ptr().cast());
+            let allowed = _mm256_cmpeq_epi32(_mm256_min_epu32(wide, last), wide);
+            assert!(_mm256_movemask_epi8(allowed) == -1, "every column has coefficients");
+            let places = columns.map(|column| words.as_ptr().add(column as usize));
+            score_eight(places, _mm256_loadu_ps(few.values[from..from + 8].as_ptr()))
+        };
+        let count = _mm256_set1_epi32(few.found as i32 - from as i32);
+        let inside = _mm256_castsi256_ps(_mm256_cmpgt_epi32(count, lanes));
+        _mm256_blendv_ps(_mm256_set1_ps(f32::NEG_INFINITY), eight, inside)
+    });
+    split_numbers(scores, &NUMBERS, k, &mut few.best)
+}
