@@ -66,7 +66,7 @@ pub struct Selector {
     picks: Vec<Pick>,
 }
 
-/// Rows that are looked at side by side where their look-ups wait for memory.
+/// Rows that are looked at side by side where their look-ups wait for memory, for larger k.
 const SIDE_BY_SIDE: usize = 16;
 
 impl Selector {

@@ -184,53 +184,29 @@ impl ColumnPieces<'_> {
 
     /// Writes codes and rests of a block in place of its labels; `names` has both of every label.
     fn renumber(&self, block: usize, names: &[u32], labels: &mut Vec<u32>) {
-        labels.clear();
         self.codes.with(block, |codes| match &self.rests {
-            Rests::None => renumber(codes, &mut vec![(); codes.len()], names, labels),
-            Rests::Bytes(rests) => rests.with(block, |rests| renumber(codes, rests, names, labels)),
-            Rests::Words(rests) => rests.with(block, |rests| renumber(codes, rests, names, labels)),
+            Rests::None => renumber(codes, &mut vec![0u8; codes.len()], names, labels, |_| 0),
+            Rests::Bytes(rests) => {
+                rests.with(block, |rests| renumber(codes, rests, names, labels, |rest| rest as u8));
+            }
+            Rests::Words(rests) => {
+                rests.with(block, |rests| renumber(codes, rests, names, labels, |rest| rest))
+            }
         });
     }
 }
 
-/// What can stand for the upper half of a label or a name.
-trait Upper: Copy {
-    fn number(self) -> u16;
-    fn of(number: u16) -> Self;
-}
-
-impl Upper for () {
-    fn number(self) -> u16 {
-        0
-    }
-
-    fn of(_: u16) {}
-}
-
-impl Upper for u8 {
-    fn number(self) -> u16 {
-        self.into()
-    }
-
-    fn of(number: u16) -> u8 {
-        number as u8
-    }
-}
-
-impl Upper for u16 {
-    fn number(self) -> u16 {
-        self
-    }
-
-    fn of(number: u16) -> u16 {
-        number
-    }
-}
-
-fn renumber<U: Upper>(codes: &mut [u16], uppers: &mut [U], names: &[u32], labels: &mut Vec<u32>) {
-    labels.extend(codes.iter().zip(&*uppers).map(|(&code, &upper)| whole(code, upper.number())));
-    for ((code, upper), name) in codes.iter_mut().zip(uppers).zip(look_up(names, labels)) {
-        (*code, *upper) = (name as u16, U::of((name >> 16) as u16));
+fn renumber<R: Copy + Into<u16>>(
+    codes: &mut [u16],
+    rests: &mut [R],
+    names: &[u32],
+    labels: &mut Vec<u32>,
+    small: impl Fn(u16) -> R,
+) {
+    labels.clear();
+    labels.extend(codes.iter().zip(&*rests).map(|(&code, &rest)| whole(code, rest.into())));
+    for ((code, rest), name) in codes.iter_mut().zip(rests).zip(look_up(names, labels)) {
+        (*code, *rest) = (name as u16, small((name >> 16) as u16));
     }
 }
 

@@ -142,9 +142,9 @@ impl Marginals {
     pub(super) fn renumber(&mut self, known: Option<&Known>) {
         let Marginals { starts, columns, blocks, .. } = self;
         let end = |row: usize| starts[row] as usize;
-        let some = (0..SAMPLED.min(blocks.len()))
-            .map(|at| blocks.rows(blocks.len() * at / SAMPLED.min(blocks.len())));
-        let entries = some.flat_map(|rows| end(rows.start)..end(rows.end));
+        let some = blocks.len().min(SAMPLED);
+        let sample = (0..some).map(|at| blocks.rows(blocks.len() * at / some));
+        let entries = sample.flat_map(|rows| end(rows.start)..end(rows.end));
         let order = Order::new(self.labels, entries.map(|entry| columns.label(entry)), known);
         columns.renumber(blocks, end, order.columns());
         self.order = Some(order);

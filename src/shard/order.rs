@@ -5,8 +5,9 @@ use rayon::prelude::*;
 use crate::memory::Zeroed;
 
 /// Columns in order of frequency. The coefficients of frequent labels then share cache lines, and labels with as
-/// many positives are neighbours: what the gradient of a metric makes of them is much the same, so that one bound
-/// for several of them is close to each. It only changes where things lie: nothing that is computed depends on it.
+/// many positives, of which a classifier finds as many, are neighbours: what the gradient of a metric makes of them is
+/// much the same, so that one bound for several of them is close to each. It only changes where things lie: nothing that
+/// is computed depends on it.
 pub struct Order {
     names: Zeroed<u32>,
     columns: Zeroed<u32>,

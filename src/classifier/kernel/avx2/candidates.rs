@@ -13,7 +13,7 @@ use crate::shard::{Grouping, Rests, Row};
 #[inline]
 pub(super) fn gather(row: Row<'_>, positions: &[u32], few: &mut Candidates) {
     match row.rests() {
-        Rests::None => gather_with(row, &[0u8; 0], positions, few),
+        Rests::None => unreachable!("bounds are of codes that columns share"),
         Rests::Bytes(rests) => gather_with(row, rests, positions, few),
         Rests::Words(rests) => gather_with(row, rests, positions, few),
     }
@@ -34,34 +34,17 @@ fn gather_with<R: Copy + Into<i32>>(row: Row<'_>, rests: &[R], positions: &[u32]
         let (code, rest, value) = unsafe {
             let code = |lane: usize| i32::from(*codes.get_unchecked(at[lane]));
             let rest = |lane: usize| (*rests.get_unchecked(at[lane])).into();
-            let value = |lane: usize| *values.get_unchecked(at[lane]);
-            (
-                eight(code),
-                eight(rest),
-                _mm256_setr_ps(
-                    value(0),
-                    value(1),
-                    value(2),
-                    value(3),
-                    value(4),
-                    value(5),
-                    value(6),
-                    value(7),
-                ),
-            )
+            let value = |lane: usize| values.get_unchecked(at[lane]).to_bits() as i32;
+            (eight(code), eight(rest), eight(value))
         };
         let inside = _mm256_cmpgt_epi32(_mm256_set1_epi32(few.found as i32 - from as i32), lanes);
         let columns = _mm256_and_si256(columns(row.grouping(), code, rest), inside);
-        let (to, columns_to, values_to) = (
-            few.positions[from..from + 8].as_mut_ptr(),
-            few.columns[from..from + 8].as_mut_ptr(),
-            few.values[from..from + 8].as_mut_ptr(),
-        );
+        let (positions, values) = (eight(|lane| at[lane] as i32), value);
         // SAFETY: there is space for eight of each.
         unsafe {
-            _mm256_storeu_si256(to.cast(), eight(|lane| at[lane] as i32));
-            _mm256_storeu_si256(columns_to.cast(), columns);
-            _mm256_storeu_ps(values_to, value);
+            _mm256_storeu_si256(few.positions[from..from + 8].as_mut_ptr().cast(), positions);
+            _mm256_storeu_si256(few.columns[from..from + 8].as_mut_ptr().cast(), columns);
+            _mm256_storeu_si256(few.values[from..from + 8].as_mut_ptr().cast(), values);
         }
     }
 }
