@@ -160,9 +160,10 @@ impl Aggregate {
         let view = found.view(alpha);
         let mut sums = Sums::ZERO;
         for range in lanes(0..view.labels()) {
-            sums.add(&found.slots[range.clone()], self.evaluate(view, range, columns));
+            let (first, length) = (range.start, range.len());
+            sums.add(found, first, &self.evaluate(view, range, columns)[..length]);
         }
-        sums.totals()
+        sums.totals(found)
     }
 
     /// The binary formula of at most [`LANES`] labels.

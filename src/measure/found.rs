@@ -15,13 +15,19 @@ use super::view::{End, View};
 pub struct SegmentSpace(pub(super) Vec<Found>);
 
 /// The cells of those labels of a group that are found at one end at least, side by side.
+///
+/// The value of each is added to the sum of its lane and block ([`slot`]), of which there are hundreds. So the labels are
+/// in layers: the first label of every slot, then the second of those slots that have one, and so on, slots with most labels
+/// first. A layer is then added to the first so many sums at once.
 #[derive(Default)]
 pub(super) struct Found {
     positives: Vec<f64>,
     from: Cells,
     to: Cells,
-    /// Where the value of a label is added, see [`Sums`].
-    pub slots: Vec<u16>,
+    /// Where each layer ends.
+    ends: Vec<usize>,
+    /// The slots, in the order of their labels in every layer.
+    slots: Vec<u16>,
 }
 
 #[derive(Default)]
@@ -50,7 +56,8 @@ impl Found {
     /// Becomes those of the group that begins at label `first`. `labels` is scratch space.
     pub(super) fn refill(&mut self, from: &Tensor, to: &Tensor, first: usize, labels: &mut Vec<usize>) {
         let end = from.labels().min(first + GROUP);
-        labels.resize(GROUP, 0);
+        labels.resize(2 * GROUP, 0);
+        let (labels, layered) = labels.split_at_mut(GROUP);
         let mut count = 0;
         let ends = never_found(from, first..end).zip(never_found(to, first..end));
         for (label, (in_from, in_to)) in (first..end).zip(ends) {
@@ -58,12 +65,48 @@ impl Found {
             labels[count] = label;
             count += usize::from(!(in_from & in_to));
         }
-        let labels = &labels[..count];
-        select(&mut self.positives, from.positives(), labels);
-        self.from.select(from, labels);
-        self.to.select(to, labels);
+        let (labels, layered) = (&labels[..count], &mut layered[..count]);
+        self.layer(labels, first, layered);
+        select(&mut self.positives, from.positives(), layered);
+        self.from.select(from, layered);
+        self.to.select(to, layered);
+    }
+
+    /// Puts labels in layers.
+    fn layer(&mut self, labels: &[usize], first: usize, layered: &mut [usize]) {
+        let mut of_slot = [0u8; SLOTS];
+        labels.iter().for_each(|label| of_slot[slot(label - first)] += 1);
+        // A layer has all slots that have as many labels.
+        let mut layers = [0usize; DEPTH + 1];
+        of_slot
+            .iter()
+            .for_each(|&labels| layers[..usize::from(labels)].iter_mut().for_each(|size| *size += 1));
+        let mut next = [0usize; DEPTH + 1];
+        next[..DEPTH].copy_from_slice(&layers[1..]);
+        let mut places = [0u16; SLOTS];
         self.slots.clear();
-        self.slots.extend(labels.iter().map(|label| Sums::slot(label - first) as u16));
+        self.slots.resize(layers[0], 0);
+        for (slot, &labels) in of_slot.iter().enumerate().filter(|(_, labels)| **labels > 0) {
+            // Behind all slots that have more.
+            let place = &mut next[usize::from(labels) - 1];
+            self.slots[*place] = slot as u16;
+            places[slot] = *place as u16;
+            *place += 1;
+        }
+        self.ends.clear();
+        let mut starts = [0usize; DEPTH];
+        let mut end = 0;
+        for (start, &size) in starts.iter_mut().zip(&layers) {
+            *start = end;
+            end += size;
+            self.ends.push(end);
+        }
+        let mut depth = [0u8; SLOTS];
+        for &label in labels {
+            let slot = slot(label - first);
+            layered[starts[usize::from(depth[slot])] + usize::from(places[slot])] = label;
+            depth[slot] += 1;
+        }
     }
 
     /// The labels at a step of size `alpha`.
@@ -84,32 +127,57 @@ fn never_found(tensor: &Tensor, range: Range<usize>) -> impl Iterator<Item = boo
         .map(move |(&hits, (&alarms, &positives))| (hits == 0.0) & fraction(alarms) & fraction(positives))
 }
 
-/// The sums of a group: one for every lane of every block, as when all labels are evaluated. The blocks are
-/// side by side, so that their lanes are summed with vector instructions.
-pub(super) struct Sums([[f64; GROUP_BLOCKS]; LANES]);
+/// Sums of a group: one for every lane of every block, as when all labels are evaluated.
+const SLOTS: usize = LANES * GROUP_BLOCKS;
+
+/// Labels that a sum is of, at most.
+const DEPTH: usize = GROUP / SLOTS;
+
+/// The sum that the label with this number within its group is added to. The blocks are side by side, so that their lanes are
+/// summed with vector instructions.
+fn slot(label: usize) -> usize {
+    let (chunk, lane) = (label / LANES, label % LANES);
+    lane * GROUP_BLOCKS + chunk / (GROUP / GROUP_BLOCKS / LANES)
+}
+
+/// The sums of a group, in the order of [`Found::slots`].
+pub(super) struct Sums {
+    sums: [f64; SLOTS],
+    /// The layer that is being added, and where it starts.
+    layer: usize,
+    start: usize,
+}
 
 impl Sums {
-    pub(super) const ZERO: Sums = Sums([[0.0; GROUP_BLOCKS]; LANES]);
+    pub(super) const ZERO: Sums = Sums { sums: [0.0; SLOTS], layer: 0, start: 0 };
 
-    /// Where the label with this number within its group is added.
-    fn slot(label: usize) -> usize {
-        let (chunk, lane) = (label / LANES, label % LANES);
-        lane * GROUP_BLOCKS + chunk / (GROUP / GROUP_BLOCKS / LANES)
-    }
-
+    /// Adds the values of the next labels, from number `first` on.
     #[inline(always)]
-    pub(super) fn add(&mut self, slots: &[u16], values: &[f64]) {
-        let sums = self.0.as_flattened_mut();
-        for (&slot, value) in slots.iter().zip(values) {
-            sums[usize::from(slot)] += value;
+    pub(super) fn add(&mut self, found: &Found, first: usize, values: &[f64]) {
+        let mut left = values;
+        while !left.is_empty() {
+            let at = first + values.len() - left.len();
+            let end = found.ends[self.layer];
+            let (now, later) = left.split_at(left.len().min(end - at));
+            let sums = &mut self.sums[at - self.start..][..now.len()];
+            sums.iter_mut().zip(now).for_each(|(sum, value)| *sum += value);
+            if at + now.len() == end {
+                (self.layer, self.start) = (self.layer + 1, end);
+            }
+            left = later;
         }
     }
 
     /// The total of every block: its lanes, from the first to the last.
     #[inline(always)]
-    pub(super) fn totals(&self) -> [f64; GROUP_BLOCKS] {
+    pub(super) fn totals(&self, found: &Found) -> [f64; GROUP_BLOCKS] {
+        let mut lanes = [[0.0; GROUP_BLOCKS]; LANES];
+        let by_slot = lanes.as_flattened_mut();
+        for (&slot, &sum) in found.slots.iter().zip(&self.sums) {
+            by_slot[usize::from(slot) % SLOTS] = sum;
+        }
         let mut totals = [0.0; GROUP_BLOCKS];
-        for lane in &self.0 {
+        for lane in &lanes {
             totals.iter_mut().zip(lane).for_each(|(total, sum)| *total += sum);
         }
         totals
