@@ -75,7 +75,7 @@ impl Selector {
         self.make_room(1);
         let Selector { stored, rivals, picks, .. } = self;
         let stored = &mut stored[0];
-        stored.score(rule, row, &[]);
+        stored.score(rule, row);
         stored.refine(rule, row);
         let outcome = stored.choose(rule, row);
         let length = compete(rule, row, stored, outcome, rivals);
@@ -117,12 +117,8 @@ impl Selector {
         for first in rows.clone().step_by(together) {
             let some = first..(first + together).min(rows.end);
             let each = || some.clone().map(|local| marginals.row(local));
-            for (number, row) in each().enumerate() {
-                let (before, stored) = self.stored.split_at_mut(number);
-                stored[0].score(rule, row, before.last().map_or(&[], |before| before.columns()));
-            }
+            self.stored.iter_mut().zip(each()).for_each(|(stored, row)| stored.score(rule, row));
             if together > 1 {
-                self.stored[some.len() - 1].bring(rule);
                 self.stored.iter_mut().zip(each()).for_each(|(stored, row)| stored.refine(rule, row));
             }
             for (stored, local) in self.stored.iter_mut().zip(some) {
@@ -187,7 +183,7 @@ impl Selector {
                     chosen.entries.extend(few.best(rule.k).map(entry));
                 }
                 _ => {
-                    stored.score(rule, row, &[]);
+                    stored.score(rule, row);
                     stored.refine(rule, row);
                     let outcome = stored.choose(rule, row);
                     add(rule, row, local, stored, outcome, rivals, chosen);

@@ -69,9 +69,8 @@ pub(super) struct Stored {
 }
 
 impl Stored {
-    /// The first step: scores or bounds. The coefficients of the columns in `early`, of another row, are asked for on the
-    /// way.
-    pub fn score(&mut self, rule: &Prepared<'_>, row: Row<'_>, early: &[u32]) {
+    /// The first step: scores or bounds. Where bounds were found, what the next step looks up is asked for.
+    pub fn score(&mut self, rule: &Prepared<'_>, row: Row<'_>) {
         self.has_places = false;
         self.entries.clear();
         self.few.clear();
@@ -80,7 +79,7 @@ impl Stored {
             self.stage = Stage::Everything;
             return;
         }
-        let bound = kernel.score(&rule.table, row, k, &mut self.space, early);
+        let bound = kernel.score(&rule.table, row, k, &mut self.space);
         self.stage = if k > BOUNDED {
             self.search(rule, row, step(bound))
         } else {
@@ -91,6 +90,7 @@ impl Stored {
         };
         if rule.table.scores() == Scores::Bound {
             self.few.gather(row, self.space.positions());
+            self.few.bring(&rule.table);
         }
     }
 
@@ -109,16 +109,6 @@ impl Stored {
             }
         };
         self.choose(rule, row)
-    }
-
-    /// Where bounds were found: the columns whose coefficients the next step looks up.
-    pub fn columns(&self) -> &[u32] {
-        self.few.columns()
-    }
-
-    /// Asks for those coefficients.
-    pub fn bring(&self, rule: &Prepared<'_>) {
-        self.few.bring(&rule.table);
     }
 
     /// For larger k: entries that are better than any k others, or any k unstored labels. At least k reach `low`.

@@ -23,16 +23,9 @@ impl Avx512 {
     }
 
     #[inline]
-    pub(super) fn score(
-        self,
-        table: &Table,
-        row: Row<'_>,
-        k: usize,
-        scores: &mut [f32],
-        early: &[u32],
-    ) -> f32 {
+    pub(super) fn score(self, table: &Table, row: Row<'_>, k: usize, scores: &mut [f32]) -> f32 {
         if table.scores() == Scores::Bound {
-            return self.avx2.score(table, row, k, scores, early);
+            return self.avx2.score(table, row, k, scores);
         }
         assert!(scores.len() >= row.len().next_multiple_of(LANES), "space for the scores");
         assert!(table.words.len() >= Grouping::CODES, "a word for every code");
@@ -54,7 +47,7 @@ impl Avx512 {
             rows,
             k,
             space,
-            |row, scores| self.score(table, row, k, scores, &[]),
+            |row, scores| self.score(table, row, k, scores),
             |scores, threshold, positions| self.find(scores, threshold, positions),
             |scores, positions, found, best| self.avx2.split(scores, positions, found, k, best),
             tell,

@@ -24,8 +24,8 @@ fn same(kernel: Kernel, table: &Table, row: Row<'_>) -> bool {
     let (mut space, mut plain) = (Space::default(), Space::default());
     let length = row.len();
     [1, 3, 5, 8, 12, 20].into_iter().filter(|&k| k < length).all(|k| {
-        let bound = kernel.score(table, row, k, &mut space, &[]);
-        Kernel::Scalar.score(table, row, k, &mut plain, &[]);
+        let bound = kernel.score(table, row, k, &mut space);
+        Kernel::Scalar.score(table, row, k, &mut plain);
         // The last digit may differ, no more.
         let close = (0..length as u32).all(|position| {
             let (found, wanted) = (space.score(position), plain.score(position));

@@ -152,11 +152,8 @@ impl Kernel {
 
     /// Scores a row into `space`; [`Table::scores`] says what stands there. Returns what at least `k` single scores
     /// reach, minus infinity at worst. For `k` up to [`BOUNDED`] it is close to the k-th largest.
-    ///
-    /// Coefficients of the columns in `early` will be looked up soon: memory is asked for them on the way, where scores are
-    /// bounds.
     #[inline]
-    pub fn score(self, table: &Table, row: Row<'_>, k: usize, space: &mut Space, early: &[u32]) -> f32 {
+    pub fn score(self, table: &Table, row: Row<'_>, k: usize, space: &mut Space) -> f32 {
         space.reserve(row.len());
         let scores = &mut space.scores[space.first..];
         if table.scores() == Scores::Single && !table.has_own_codes() {
@@ -165,9 +162,9 @@ impl Kernel {
         match self {
             Kernel::Scalar => scalar::score(table, row, k, scores),
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2(kernel) => kernel.score(table, row, k, scores, early),
+            Kernel::Avx2(kernel) => kernel.score(table, row, k, scores),
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512(kernel) => kernel.score(table, row, k, scores, early),
+            Kernel::Avx512(kernel) => kernel.score(table, row, k, scores),
         }
     }
 

@@ -2,10 +2,11 @@
 //!
 //! What no column of a code scores above says which entries could be among the best; only those are scored. It looks up
 //! coefficients that are in no cache. So it is done for all rows step by step: first the entries of each are found, and what
-//! they look up is asked for while the next row is looked at; then they are scored. As in [`super::best`], nothing branches
+//! they look up is asked for; then they are scored. As in [`super::best`], nothing branches
 //! on entries, but for the few rows in which very many could be among the best.
 
 use super::{AT_ONCE, BOUNDED, Kernel, LANES, Scores, Space, Table, scalar};
+use crate::memory::prefetch::bring;
 use crate::shard::Row;
 
 /// The entries of a row that could be among the best.
@@ -28,12 +29,6 @@ impl Candidates {
     #[inline(always)]
     pub(super) fn together(&self) -> usize {
         if self.found <= LANES { LANES } else { AT_ONCE }
-    }
-
-    /// Columns that will be looked up, and perhaps the first one several times.
-    #[inline(always)]
-    fn asked_for(&self) -> &[u32] {
-        &self.columns[..self.together()]
     }
 
     /// Position and column of the best k, once they are told.
@@ -79,16 +74,20 @@ impl Kernel {
                 rows,
                 k,
                 space,
-                |row, scores, _| scalar::score(table, row, k, scores),
-                scalar::find,
-                gather,
+                |row, scores, positions| {
+                    let least = reached(scalar::score(table, row, k, scores));
+                    scalar::find(scores, least, positions)
+                },
+                |row, positions, few| {
+                    gather(row, positions, few);
+                    few.bring(table);
+                },
                 |few| {
                     let mut scores = [f32::NEG_INFINITY; AT_ONCE];
                     let numbers: [u32; AT_ONCE] = std::array::from_fn(|at| at as u32);
                     scalar::score_few(table, &few.columns, few.found, &few.values, k, &mut scores);
                     scalar::split(&scores, &numbers[..few.found], k, &mut few.best)
                 },
-                |few| few.bring(table),
                 tell,
             ),
             #[cfg(target_arch = "x86_64")]
@@ -100,11 +99,11 @@ impl Kernel {
 }
 
 impl Candidates {
-    /// Asks for all coefficients at once.
+    /// Asks for their coefficients, and perhaps several times for those of the first column.
     #[inline(always)]
     pub(super) fn bring(&self, table: &Table) {
-        let columns = self.asked_for().iter();
-        columns.for_each(|&column| crate::memory::prefetch::bring(&table.words, column as usize));
+        let columns = self.columns[..self.together()].iter();
+        columns.for_each(|&column| bring(&table.words, column as usize));
     }
 }
 
@@ -116,33 +115,34 @@ fn gather(row: Row<'_>, positions: &[u32], few: &mut Candidates) {
     row.gather(found, &mut few.columns, &mut few.values);
 }
 
-/// The same with the parts of a kernel: one that scores a row, and meanwhile asks for columns of another; one that finds what
-/// reaches a score; one that gathers what was found; one that picks the best k of it, and returns the smallest of their
-/// scores, or none where the next is too close; and one that asks for the columns of the last row.
+/// What everything reaches that exact scores could bring to the k-th place, where at least k reach `bound`.
+#[inline(always)]
+pub(super) fn reached(bound: f32) -> f32 {
+    // Where these are k, the next is a step further down.
+    bound.next_down()
+}
+
+/// The same with the parts of a kernel: one that scores a row and finds what could be among the best; one that gathers what was
+/// found, and asks for its coefficients; and one that picks the best k of it, and returns the smallest of their scores, or none
+/// where the next is too close.
 ///
 /// Always inlined, so that the parts use the instructions of the caller.
 #[inline(always)]
-#[allow(clippy::too_many_arguments)]
 pub(super) fn best_side_by_side<'r>(
     rows: impl Iterator<Item = Row<'r>> + Clone,
     k: usize,
     space: &mut SideBySide,
-    score: impl Fn(Row<'r>, &mut [f32], &[u32]) -> f32,
-    find: impl Fn(&[f32], f32, &mut [u32]) -> usize,
+    find: impl Fn(Row<'r>, &mut [f32], &mut [u32]) -> usize,
     gather: impl Fn(Row<'r>, &[u32], &mut Candidates),
     split: impl Fn(&mut Candidates) -> Option<f32>,
-    bring: impl Fn(&Candidates),
     mut tell: impl FnMut(Row<'r>, &Candidates, Option<f32>),
 ) {
     let SideBySide { space, rows: all } = space;
-    let mut number = 0;
-    for row in rows.clone() {
+    for (number, row) in rows.clone().enumerate() {
         if number == all.len() {
             all.push(Candidates::default());
         }
-        let (before, few) = all.split_at_mut(number);
-        let few = &mut few[0];
-        number += 1;
+        let few = &mut all[number];
         few.found = usize::MAX;
         if row.len() <= k {
             continue;
@@ -150,15 +150,10 @@ pub(super) fn best_side_by_side<'r>(
         space.reserve(row.len());
         let Space { scores, first, positions, .. } = &mut *space;
         let scores = &mut scores[*first..][..row.len().next_multiple_of(LANES)];
-        // All that exact scores could bring to the k-th place, see `best_of_each`.
-        let least = score(row, scores, before.last().map_or(&[], |before| before.asked_for())).next_down();
-        few.found = find(scores, least, positions);
+        few.found = find(row, scores, positions);
         if few.found <= AT_ONCE {
             gather(row, positions, few);
         }
-    }
-    if let Some(last) = all[..number].last() {
-        bring(last);
     }
     for (row, few) in rows.zip(all) {
         let least = if few.found <= AT_ONCE { split(few) } else { None };

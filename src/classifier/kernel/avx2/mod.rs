@@ -12,9 +12,9 @@ mod score;
 use self::candidates::{gather, pick};
 use self::find::{contains, count, find};
 use self::largest::split;
-use self::score::{Bounds, Early, Singles, score, score_few};
+use self::score::{Bounds, Singles, score, score_few};
 use super::best::{Found, best_of_each};
-use super::shared::{Candidates, SideBySide, best_side_by_side};
+use super::shared::{Candidates, SideBySide, best_side_by_side, reached};
 use super::{BOUNDED, LANES, PROBES, Scores, Space, Table};
 use crate::shard::{Grouping, Row};
 
@@ -30,16 +30,8 @@ impl Avx2 {
         .then_some(Avx2(()))
     }
 
-    /// Asks for the coefficients of the columns in `early` on the way.
     #[inline]
-    pub(super) fn score(
-        self,
-        table: &Table,
-        row: Row<'_>,
-        k: usize,
-        scores: &mut [f32],
-        early: &[u32],
-    ) -> f32 {
+    pub(super) fn score(self, table: &Table, row: Row<'_>, k: usize, scores: &mut [f32]) -> f32 {
         assert!(scores.len() >= row.len().next_multiple_of(LANES), "space for the scores");
         // SAFETY: `self` proves the instructions. `Row::new` has seen that 16 entries follow the row, so groups of
         // 16 stay within both slices; the scores have been checked; a table has a word and, where it has any, a
@@ -52,8 +44,7 @@ impl Avx2 {
                 }
                 Scores::Bound => {
                     assert!(table.bounds.len() >= Grouping::CODES, "a bound for every code");
-                    let early = Early { words: &table.words, columns: early };
-                    score(Bounds { bounds: &table.bounds, early }, row, k, scores)
+                    score(Bounds(&table.bounds), row, k, scores)
                 }
             }
         }
@@ -183,15 +174,16 @@ unsafe fn best_of_shared<'r>(
         rows,
         k,
         space,
-        |row, scores, columns| {
-            let bounds = Bounds { bounds: &table.bounds, early: Early { words, columns } };
+        |row, scores, positions| {
             // SAFETY: `Row::new` has seen that 16 entries follow the row, and there are as many scores as entries, rounded up.
-            unsafe { score(bounds, row, k, scores) }
+            let bound = unsafe { score(Bounds(&table.bounds), row, k, scores) };
+            find(scores, reached(bound), positions)
         },
-        |scores, threshold, positions| find(scores, threshold, positions),
-        |row, positions, few| gather(row, positions, few),
+        |row, positions, few| {
+            gather(row, positions, few);
+            few.bring(table);
+        },
         |few| pick(words, few, k),
-        |few| few.bring(table),
         tell,
     );
 }

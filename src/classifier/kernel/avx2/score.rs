@@ -4,7 +4,6 @@ use std::arch::x86_64::*;
 
 use super::largest::kth_largest;
 use crate::classifier::kernel::{LANES, maxima};
-use crate::memory::prefetch::bring;
 use crate::shard::Row;
 
 /// Scores eight entries: what is stored, and what is not above any of their single scores.
@@ -13,54 +12,13 @@ use crate::shard::Row;
 /// The processor has the instructions; eight codes and eight values can be read; there is a word for every code.
 pub(super) trait Eight {
     unsafe fn eight(&self, codes: *const u16, values: *const f32) -> (__m256, __m256);
-
-    /// Called before every other eight: something else may be asked for meanwhile.
-    #[inline(always)]
-    fn ask(&mut self) {}
-
-    /// Called at the end of a row.
-    #[inline(always)]
-    fn ask_rest(self)
-    where
-        Self: Sized,
-    {
-    }
 }
 
 /// By the coefficients of their columns, which are their codes.
 pub(super) struct Singles<'t>(pub(super) &'t [u64]);
 
 /// By the bounds of their codes.
-pub(super) struct Bounds<'t> {
-    pub bounds: &'t [u64],
-    pub early: Early<'t>,
-}
-
-/// Columns whose coefficients are going to be looked up.
-///
-/// They are in no cache. Asked for all at once they would fill up what keeps track of answers from memory, and everything
-/// would stand still until some have come; so some are asked for with every group of entries that is scored.
-pub(super) struct Early<'t> {
-    pub words: &'t [u64],
-    pub columns: &'t [u32],
-}
-
-impl Early<'_> {
-    /// How many are asked for at a time: so that a row of a hundred entries has asked for as many as mostly matter.
-    const SOME: usize = 4;
-
-    #[inline(always)]
-    fn bring_some(&mut self) {
-        let (now, later) = self.columns.split_at(self.columns.len().min(Early::SOME));
-        now.iter().for_each(|&column| bring(self.words, column as usize));
-        self.columns = later;
-    }
-
-    #[inline(always)]
-    fn bring_rest(self) {
-        self.columns.iter().for_each(|&column| bring(self.words, column as usize));
-    }
-}
+pub(super) struct Bounds<'t>(pub(super) &'t [u64]);
 
 /// Scores a row. Returns what at least `k` single scores reach.
 ///
@@ -85,7 +43,7 @@ pub(super) unsafe fn score<E: Eight>(words: E, row: Row<'_>, k: usize, scores: &
 #[target_feature(enable = "avx2,fma,popcnt")]
 #[inline]
 unsafe fn score_with<E: Eight, const REGISTERS: usize>(
-    mut words: E,
+    words: E,
     row: Row<'_>,
     k: usize,
     scores: &mut [f32],
@@ -102,7 +60,6 @@ unsafe fn score_with<E: Eight, const REGISTERS: usize>(
             for pair in largest.chunks_exact_mut(2) {
                 _mm_prefetch::<_MM_HINT_NTA>(values.wrapping_add(at + AHEAD).cast());
                 _mm_prefetch::<_MM_HINT_NTA>(codes.wrapping_add(at + AHEAD).cast());
-                words.ask();
                 let (first, first_least) = words.eight(codes.add(at), values.add(at));
                 let (second, second_least) = words.eight(codes.add(at + 8), values.add(at + 8));
                 _mm256_storeu_ps(out.add(at), first);
@@ -127,7 +84,6 @@ unsafe fn score_with<E: Eight, const REGISTERS: usize>(
             _mm256_storeu_ps(out.add(at), nothing);
         }
     }
-    words.ask_rest();
     if k > 8 * REGISTERS { f32::NEG_INFINITY } else { kth_largest(k, largest) }
 }
 
@@ -223,22 +179,12 @@ impl Eight for Singles<'_> {
 }
 
 impl Eight for Bounds<'_> {
-    #[inline(always)]
-    fn ask(&mut self) {
-        self.early.bring_some();
-    }
-
-    #[inline(always)]
-    fn ask_rest(self) {
-        self.early.bring_rest();
-    }
-
     /// What no column of their codes scores above, and below.
     #[target_feature(enable = "avx2,fma,popcnt")]
     #[inline]
     unsafe fn eight(&self, codes: *const u16, values: *const f32) -> (__m256, __m256) {
         // SAFETY: as promised by the caller.
-        let ((up, down), values) = unsafe { (halves(places(self.bounds, codes)), _mm256_loadu_ps(values)) };
+        let ((up, down), values) = unsafe { (halves(places(self.0, codes)), _mm256_loadu_ps(values)) };
         let score = |both: __m256| {
             let slopes = _mm256_and_ps(both, _mm256_castsi256_ps(_mm256_set1_epi32(0xffff_0000_u32 as i32)));
             let intercepts = _mm256_slli_epi32::<16>(_mm256_castps_si256(both));
