@@ -40,10 +40,10 @@ class Growth:
         self.size, self.program, self.folder, self.kept = size, program, folder, kept
         self.cases: list[Point] = []
 
-    def measure(self, points: list[Point]) -> list[Point]:
+    def measure(self, points: list[Point], runs: int) -> list[Point]:
         """The points of one table take turns. Their files go at once: they are many and large."""
         files = [data.make(self.program, self.folder, point.shape) for point in points]
-        for _ in range(self.size.growth_runs):
+        for _ in range(runs):
             for point, path in zip(points, files, strict=True):
                 try:
                     point.runs.append(programs.fit(self.program, JOB, path, point.k, ITERATIONS, self.folder))
@@ -66,11 +66,11 @@ class Growth:
         parts = [f"One rank x {JOB.threads} threads, {ITERATIONS} iterations and the initial pass."]
         for name, points in tables.items():
             say(f"  {name}")
-            self.measure(points)
+            self.measure(points, size.growth_runs)
             parts += [f"Against {name}{self.fixed(name, points[0].shape)}:", table(name, points)]
         if size.cases:
             say("  large cases")
-            self.cases = self.measure([Point(shape.labels, shape) for shape in size.cases])
+            self.cases = self.measure([Point(shape.labels, shape) for shape in size.cases], size.case_runs)
             first = size.cases[0]
             parts += [f"{first.rows:,} rows with {first.nnz} entries:", table("labels", self.cases)]
         return "\n\n".join(parts)

@@ -36,6 +36,7 @@ class Size:
     k: tuple[int, ...] = (1, 5, 10, 20, 50, 100)
     # Cases of their own, beside the growth tables.
     cases: tuple[Shape, ...] = field(default=())
+    case_runs: int = 8
 
 
 SIZES = {
