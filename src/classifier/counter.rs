@@ -8,7 +8,7 @@ use super::prepared::Prepared;
 use super::select::{Chosen, ChosenEntry, Fill, Selector};
 use crate::measure::Counts;
 use crate::memory::Zeroed;
-use crate::memory::prefetch::{AHEAD, bring, bring_later};
+use crate::memory::prefetch::bring_later;
 use crate::shard::{Marginals, Shard, Targets, Truth};
 
 /// Counts by column. Nothing else is near them in memory, so that threads do not slow each other down.
@@ -173,13 +173,12 @@ impl Tallies {
     }
 
     fn flush(&mut self, stretch: usize) {
+        let place = |code: &u16| usize::from(code >> 1);
         let counts = &mut self.counts[stretch * STRETCH..];
         let pending = &mut self.pending[stretch];
         for (turn, &code) in pending.iter().enumerate() {
-            if let Some(&later) = pending.get(turn + AHEAD) {
-                bring(counts, usize::from(later >> 1));
-            }
-            counts[usize::from(code >> 1)] += both(1, (code & 1).into());
+            bring_later(counts, pending, turn, place);
+            counts[place(&code)] += both(1, (code & 1).into());
         }
         pending.clear();
     }
@@ -204,7 +203,7 @@ pub(super) fn total(marginals: &Marginals, rule: &Prepared<'_>, parts: &mut [Cou
             let (counts, expected): (&[u64], &[u64]) = (&part.tallies.counts, &part.expected);
             for (label, (predicted, hits)) in (at * LABELS..).zip(predicted.iter_mut().zip(&mut *hits)) {
                 let column = columns_of.map_or(label, |columns| {
-                    bring_later(counts, columns, label);
+                    bring_later(counts, columns, label, |&column| column as usize);
                     columns[label] as usize
                 });
                 *predicted += counts[column] & u64::from(u32::MAX);

@@ -43,8 +43,8 @@ impl<'m> Prepared<'m> {
         match names {
             None => table.fill(labels, |column| (rule.slopes[column], rule.intercepts[column])),
             Some(names) => table.fill(labels, |column| {
-                bring_later(&rule.slopes, names, column);
-                bring_later(&rule.intercepts, names, column);
+                bring_later(&rule.slopes, names, column, |&label| label as usize);
+                bring_later(&rule.intercepts, names, column, |&label| label as usize);
                 let label = names[column] as usize;
                 (rule.slopes[label], rule.intercepts[label])
             }),

@@ -75,9 +75,7 @@ impl Selector {
         self.make_room(1);
         let Selector { stored, rivals, picks, .. } = self;
         let stored = &mut stored[0];
-        stored.score(rule, row);
-        stored.refine(rule, row);
-        let outcome = stored.choose(rule, row);
+        let outcome = stored.search_row(rule, row);
         let length = compete(rule, row, stored, outcome, rivals);
         // A filler never outranks a stored label.
         let kept_apart = if rule.candidates == Candidates::Support { rivals.len() } else { 0 };
@@ -183,9 +181,7 @@ impl Selector {
                     chosen.entries.extend(few.best(rule.k).map(entry));
                 }
                 _ => {
-                    stored.score(rule, row);
-                    stored.refine(rule, row);
-                    let outcome = stored.choose(rule, row);
+                    let outcome = stored.search_row(rule, row);
                     add(rule, row, local, stored, outcome, rivals, chosen);
                 }
             }

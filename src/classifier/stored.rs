@@ -9,7 +9,7 @@
 
 use std::cmp::Ordering;
 
-use super::kernel::{BOUNDED, Few, Found, PROBES, Scores, Space};
+use super::kernel::{BOUNDED, Few, Found, PROBES, Scores, Space, reached};
 use super::prepared::Prepared;
 use super::rule::Candidates;
 use super::threshold::{APART, FEW, Threshold, from_step, nth_of_few, step};
@@ -83,15 +83,20 @@ impl Stored {
         self.stage = if k > BOUNDED {
             self.search(rule, row, step(bound))
         } else {
-            // All that exact scores could bring to the k-th place. At least k reach the bound: where these are k,
-            // the next is a step further down.
-            kernel.find(&mut self.space, row.len(), bound.next_down());
-            Stage::Superset(bound.next_down())
+            kernel.find(&mut self.space, row.len(), reached(bound));
+            Stage::Superset(reached(bound))
         };
         if rule.table.scores() == Scores::Bound {
             self.few.gather(row, self.space.positions());
             self.few.bring(&rule.table);
         }
+    }
+
+    /// The whole search.
+    pub fn search_row(&mut self, rule: &Prepared<'_>, row: Row<'_>) -> Outcome {
+        self.score(rule, row);
+        self.refine(rule, row);
+        self.choose(rule, row)
     }
 
     /// The whole search, from what a kernel found. `space` has that, and another space afterwards.
@@ -252,8 +257,7 @@ impl Stored {
                 from_step(least - 1)
             }
             Stage::Sample | Stage::Superset(_) | Stage::Shared { .. } => {
-                // As in the row itself: see there.
-                let least = few.score(kernel, &rule.table, k).next_down();
+                let least = reached(few.score(kernel, &rule.table, k));
                 few.pick(kernel, least);
                 let in_few = |at: u32| Entry { position: few.position(at), column: few.column(at) };
                 if few.picked().len() == k {

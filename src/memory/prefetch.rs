@@ -18,13 +18,13 @@ pub fn bring<T>(elements: &[T], at: usize) {
 }
 
 /// How many elements before its turn one is asked for.
-pub const AHEAD: usize = 32;
+const AHEAD: usize = 32;
 
-/// Asks for the element that will be looked up some turns after `turn`, where `places` says where each is.
+/// Asks for the element that will be looked up some turns after `turn`; `place` says where that of each turn is.
 #[inline(always)]
-pub fn bring_later<T>(elements: &[T], places: &[u32], turn: usize) {
-    if let Some(&place) = places.get(turn + AHEAD) {
-        bring(elements, place as usize);
+pub fn bring_later<T, P>(elements: &[T], turns: &[P], turn: usize, place: impl Fn(&P) -> usize) {
+    if let Some(later) = turns.get(turn + AHEAD) {
+        bring(elements, place(later));
     }
 }
 
@@ -32,7 +32,7 @@ pub fn bring_later<T>(elements: &[T], places: &[u32], turn: usize) {
 #[inline(always)]
 pub fn look_up<T: Copy>(elements: &[T], places: &[u32]) -> impl Iterator<Item = T> {
     places.iter().enumerate().map(move |(turn, &place)| {
-        bring_later(elements, places, turn);
+        bring_later(elements, places, turn, |&place| place as usize);
         elements[place as usize]
     })
 }

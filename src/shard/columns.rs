@@ -23,9 +23,9 @@ pub enum Rests<B, W> {
 }
 
 impl Columns {
-    /// Zeroed space for `entries` columns below `labels`, and the padding.
-    pub(super) fn new(labels: usize, entries: usize, grouping: Grouping) -> Columns {
-        let rests = match Grouping::rest_width(labels) {
+    /// Zeroed space for `entries` columns, and the padding.
+    pub(super) fn new(entries: usize, grouping: Grouping) -> Columns {
+        let rests = match grouping.rest_width() {
             0 => Rests::None,
             1 => Rests::Bytes(vec![0; entries]),
             _ => Rests::Words(vec![0; entries]),
@@ -35,7 +35,7 @@ impl Columns {
 
     /// These columns, each below `labels`, and the padding.
     pub fn from_numbers(labels: usize, numbers: &[u32]) -> Columns {
-        let mut columns = Columns::new(labels, numbers.len(), Grouping::new(labels));
+        let mut columns = Columns::new(numbers.len(), Grouping::new(labels));
         let all = Blocks::new(&[0, numbers.len() as u64]);
         let end = |rows: usize| rows * numbers.len();
         columns.pieces(&all, end).put_labels(0, numbers);
@@ -46,7 +46,7 @@ impl Columns {
 
     /// Bytes of one column.
     pub(super) fn width(labels: usize) -> usize {
-        size_of::<u16>() + Grouping::rest_width(labels)
+        size_of::<u16>() + Grouping::new(labels).rest_width()
     }
 
     #[inline]

@@ -70,7 +70,7 @@ impl Grouping {
         Grouping { own: own as u32, small_groups: small_groups as u32, in_small, small, large }
     }
 
-    /// Bytes that any rest takes.
+    /// Bytes that any rest takes with so many labels.
     fn rest_bytes(labels: u64) -> u32 {
         if labels <= Grouping::CODES as u64 {
             0
@@ -81,9 +81,9 @@ impl Grouping {
         }
     }
 
-    /// Bytes that a rest takes with so many labels, whichever are alike.
-    pub fn rest_width(labels: usize) -> usize {
-        Grouping::rest_bytes(labels as u64) as usize
+    /// Bytes that a rest takes; they do not depend on which columns are alike.
+    pub fn rest_width(self) -> usize {
+        self.large as usize / 8
     }
 
     /// Whether some columns share a code.
@@ -120,11 +120,11 @@ impl Grouping {
         code.min(self.own) + small + large + u32::from(rest)
     }
 
-    /// Codes of own columns, of small and of large groups, as many as there are and then those of the next; and the power of
-    /// two of columns that each has.
+    /// How many codes are of one column and of small groups, and the powers of two of columns in small and in large groups:
+    /// for those who do what [`Grouping::column`] does with vectors.
     #[inline]
-    pub fn parts(self) -> [(u32, u32); 3] {
-        [(self.own, 0), (self.small_groups, self.small), (u32::MAX, self.large)]
+    pub fn parts(self) -> [u32; 4] {
+        [self.own, self.small_groups, self.small, self.large]
     }
 
     /// The columns that have a code.
@@ -166,7 +166,7 @@ mod tests {
                 assert_eq!(grouping.column(code, rest), column, "{labels} labels, {different} different");
                 assert!(grouping.columns(code.into()).contains(&(column as usize)), "{labels} labels");
                 assert!(code >= last, "codes rise with columns");
-                assert!(u32::from(rest) < 1 << (8 * Grouping::rest_width(labels)), "{labels} labels");
+                assert!(u32::from(rest) < 1 << (8 * grouping.rest_width()), "{labels} labels");
                 last = code;
             }
             let mut end = 0;

@@ -127,17 +127,13 @@ fn load(
     let content = Content::Probabilities { clamp: options.clamp };
     let total_rows = marginals.shape().0;
     let renumbered = marginals.shape().1 as usize >= Order::WORTHWHILE;
-    let mut known = truth
-        .as_ref()
-        .filter(|_| renumbered)
-        .map(|labels| Known { positives: total_positives(world, labels, total_rows), found: Vec::new() });
-    let packed = pack(marginals, starts, content, truth.as_ref(), known.as_mut());
-    let (mut loaded, hits) = world.agree(packed.map_err(Into::into))?;
+    let positives =
+        truth.as_ref().filter(|_| renumbered).map(|labels| total_positives(world, labels, total_rows));
+    let packed = pack(marginals, starts, content, truth.as_ref(), positives.as_deref());
+    let (mut loaded, hits, mut found) = world.agree(packed.map_err(Into::into))?;
     if renumbered {
-        if let Some(known) = &mut known {
-            world.sum(&mut known.found, total_rows.saturating_mul(Known::ONE as u64));
-        }
-        loaded.renumber(known.as_ref());
+        world.sum(&mut found, total_rows.saturating_mul(Known::ONE as u64));
+        loaded.renumber(positives.map(|positives| Known { positives, found }).as_ref());
     }
     let targets = match truth {
         Some(labels) => Targets::Labels(Truth::from_parts(labels, hits)),

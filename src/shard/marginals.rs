@@ -235,7 +235,7 @@ impl From<&Csr> for Marginals {
         let starts: Vec<u64> = matrix.indptr().raw_storage().iter().map(|&at| at as u64).collect();
         let (labels, indices) = (matrix.cols(), matrix.indices());
         let blocks = Blocks::new(&starts);
-        let mut columns = Columns::new(labels, indices.len(), Grouping::new(labels));
+        let mut columns = Columns::new(indices.len(), Grouping::new(labels));
         let at = |row: usize| starts[row] as usize;
         let pieces = columns.pieces(&blocks, at);
         for block in 0..blocks.len() {

@@ -25,11 +25,6 @@ pub struct Known {
 impl Known {
     /// What a marginal of 1 adds.
     pub const ONE: f32 = 64.0;
-
-    /// How many labels have positives.
-    pub fn with_positives(&self) -> usize {
-        self.positives.iter().filter(|&&positives| positives > 0).count()
-    }
 }
 
 impl Order {

@@ -11,7 +11,7 @@ use super::marginals::{Marginals, PADDING};
 use super::order::Known;
 use super::truth::{Hits, columns as columns_of_row};
 use crate::memory::Zeroed;
-use crate::memory::prefetch::{AHEAD, bring};
+use crate::memory::prefetch::bring_later;
 use crate::store::{Content, Csr, MatrixFile, RowStarts, Slab, StoreError};
 
 /// What a thread has while it reads.
@@ -45,9 +45,7 @@ impl Reader {
         }
         if !found.is_empty() {
             for (turn, &(label, size)) in true_ones.iter().enumerate() {
-                if let Some(later) = true_ones.get(turn + AHEAD) {
-                    bring(found, later.0 as usize);
-                }
+                bring_later(found, true_ones, turn, |later| later.0 as usize);
                 let sum = &mut found[label as usize];
                 *sum = sum.wrapping_add(size);
             }
@@ -56,19 +54,20 @@ impl Reader {
 }
 
 /// Loads the rows of `starts`, and marks the entries of labels that are in `truth`. Of several bad rows the
-/// first is named. Where `known` is given, what is found of each label in these rows is noted there.
+/// first is named. Where `positives` of all ranks are given, returns what is found of each label in these rows, too: see
+/// [`Known::found`].
 pub(super) fn pack(
     matrix: &MatrixFile<'_>,
     starts: RowStarts,
     content: Content,
     truth: Option<&Csr>,
-    known: Option<&mut Known>,
-) -> Result<(Marginals, Hits), StoreError> {
+    positives: Option<&[u64]>,
+) -> Result<(Marginals, Hits, Vec<u64>), StoreError> {
     let labels = matrix.shape().1 as usize;
     let entries = starts.entries() as usize;
     let blocks = Blocks::new(starts.starts());
-    let different = known.as_ref().map_or(labels, |known| known.with_positives());
-    let mut columns = Columns::new(labels, entries, Grouping::with_alike(labels, different));
+    let some = |positives: &[u64]| positives.iter().filter(|&&positives| positives > 0).count();
+    let mut columns = Columns::new(entries, Grouping::with_alike(labels, positives.map_or(labels, some)));
     // Zeros that cost nothing: each page is the thread's that first writes to it.
     let mut values = vec![0.0; entries + PADDING];
     let hits = Hits::new(truth.map_or(0, |_| entries));
@@ -77,7 +76,7 @@ pub(super) fn pack(
     let column_pieces = columns.pieces(&blocks, start);
     let first_bad = AtomicUsize::new(usize::MAX);
     let readers = blocks.fold(
-        || Reader::new(if known.is_some() { labels } else { 0 }),
+        || Reader::new(positives.map_or(0, <[u64]>::len)),
         |reader, block| {
             // Behind a bad block nothing matters any more; before it, another may be.
             if first_bad.load(Ordering::Relaxed) < block {
@@ -99,15 +98,13 @@ pub(super) fn pack(
         },
     );
     drop((value_pieces, column_pieces));
-    if let Some(known) = known {
-        known.found = vec![0; labels];
-        for reader in &readers {
-            known.found.iter_mut().zip(&*reader.found).for_each(|(sum, &found)| *sum += u64::from(found));
-        }
+    let mut found = vec![0; positives.map_or(0, <[u64]>::len)];
+    for reader in &readers {
+        found.iter_mut().zip(&*reader.found).for_each(|(sum, &found)| *sum += u64::from(found));
     }
     let failures = readers.into_iter().filter_map(|reader| reader.failed);
     if let Some((_, error)) = failures.min_by_key(|failed| failed.0) {
         return Err(error);
     }
-    Ok((Marginals::new(labels, starts.into_starts(), columns, values, blocks), hits))
+    Ok((Marginals::new(labels, starts.into_starts(), columns, values, blocks), hits, found))
 }

@@ -3,7 +3,7 @@
 //! For most rows that is all there is to do, so it is done without a branch that depends on the entries: processors
 //! guess those wrong, and a wrong guess takes as long as scoring a dozen entries.
 
-use super::{AT_ONCE, BOUNDED, Kernel, LANES, Scores, Space, Table, scalar};
+use super::{AT_ONCE, BOUNDED, Kernel, LANES, Scores, Space, Table, reached, scalar};
 use crate::shard::{PADDING, Row};
 
 /// What is known of a row once it is scored.
@@ -82,9 +82,7 @@ pub(super) fn best_of_each<'r>(
         let Space { scores, first, positions, found, best } = space;
         let all = &mut scores[*first..];
         let scores = &mut all[..row.len().next_multiple_of(LANES)];
-        // All that exact scores could bring to the k-th place. At least k reach the bound: where these are k, the next is a
-        // step further down.
-        let least = score(row, scores).next_down();
+        let least = reached(score(row, scores));
         *found = find(scores, least, positions);
         let split = if *found <= AT_ONCE { split(all, positions, *found, best) } else { None };
         let found = match split {

@@ -38,16 +38,10 @@ impl Few {
         columns[positions.len()..room].fill(0);
     }
 
-    /// The columns whose coefficients scoring will look up.
-    #[inline]
-    pub fn columns(&self) -> &[u32] {
-        &self.columns[..self.length]
-    }
-
-    /// Asks for those coefficients.
+    /// Asks for the coefficients that scoring will look up.
     #[inline]
     pub fn bring(&self, table: &Table) {
-        self.columns().iter().for_each(|&column| prefetch::bring(&table.words, column as usize));
+        self.columns[..self.length].iter().for_each(|&column| prefetch::bring(&table.words, column as usize));
     }
 
     #[cold]

@@ -45,6 +45,13 @@ fn maxima(k: usize) -> usize {
     if k <= LANES / 2 { LANES } else { 2 * LANES }
 }
 
+/// What everything reaches that exact scores could bring to the k-th place, where at least k reach `bound`: where these are k,
+/// the next is a step further down.
+#[inline(always)]
+pub fn reached(bound: f32) -> f32 {
+    bound.next_down()
+}
+
 /// Thresholds that [`Kernel::count`] looks at in one go.
 pub const PROBES: usize = 4;
 

@@ -5,7 +5,7 @@
 //! they look up is asked for; then they are scored. As in [`super::best`], nothing branches
 //! on entries, but for the few rows in which very many could be among the best.
 
-use super::{AT_ONCE, BOUNDED, Kernel, LANES, Scores, Space, Table, scalar};
+use super::{AT_ONCE, BOUNDED, Kernel, LANES, Scores, Space, Table, reached, scalar};
 use crate::memory::prefetch::bring;
 use crate::shard::Row;
 
@@ -29,6 +29,13 @@ impl Candidates {
     #[inline(always)]
     pub(super) fn together(&self) -> usize {
         if self.found <= LANES { LANES } else { AT_ONCE }
+    }
+
+    /// Asks for their coefficients, and perhaps several times for those of the first column.
+    #[inline(always)]
+    pub(super) fn bring(&self, table: &Table) {
+        let columns = self.columns[..self.together()].iter();
+        columns.for_each(|&column| bring(&table.words, column as usize));
     }
 
     /// Position and column of the best k, once they are told.
@@ -98,28 +105,12 @@ impl Kernel {
     }
 }
 
-impl Candidates {
-    /// Asks for their coefficients, and perhaps several times for those of the first column.
-    #[inline(always)]
-    pub(super) fn bring(&self, table: &Table) {
-        let columns = self.columns[..self.together()].iter();
-        columns.for_each(|&column| bring(&table.words, column as usize));
-    }
-}
-
 /// Makes `few` the entries at the first positions.
 fn gather(row: Row<'_>, positions: &[u32], few: &mut Candidates) {
     let found = &positions[..few.found];
     few.positions[..found.len()].copy_from_slice(found);
     few.columns.fill(0);
     row.gather(found, &mut few.columns, &mut few.values);
-}
-
-/// What everything reaches that exact scores could bring to the k-th place, where at least k reach `bound`.
-#[inline(always)]
-pub(super) fn reached(bound: f32) -> f32 {
-    // Where these are k, the next is a step further down.
-    bound.next_down()
 }
 
 /// The same with the parts of a kernel: one that scores a row and finds what could be among the best; one that gathers what was

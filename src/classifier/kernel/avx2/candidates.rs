@@ -61,7 +61,7 @@ fn eight(number: impl Fn(usize) -> i32) -> __m256i {
 fn columns(grouping: Grouping, codes: __m256i, rests: __m256i) -> __m256i {
     let all = |number: u32| _mm256_set1_epi32(number as i32);
     let by = |bits: u32| _mm_cvtsi32_si128(bits as i32);
-    let [(own, _), (small_groups, small), (_, large)] = grouping.parts();
+    let [own, small_groups, small, large] = grouping.parts();
     let (own, small_groups) = (all(own), all(small_groups));
     let behind = _mm256_sub_epi32(_mm256_max_epu32(codes, own), own);
     let in_small = _mm256_sll_epi32(_mm256_min_epu32(behind, small_groups), by(small));
@@ -112,4 +112,33 @@ fn pick_with<const REGISTERS: usize>(words: &[u64], few: &mut Candidates, k: usi
         _mm256_blendv_ps(_mm256_set1_ps(f32::NEG_INFINITY), eight, inside)
     });
     split_numbers(scores, &NUMBERS, k, &mut few.best)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::classifier::kernel::avx2::Avx2;
+
+    #[test]
+    fn eight_columns_are_those_of_one_code_after_the_other() {
+        if Avx2::detect().is_none() {
+            return;
+        }
+        for (labels, different) in [(70_000, 70_000), (3_000_000, 1_200_000), (20_000_000, 3_000_000)] {
+            let grouping = Grouping::with_alike(labels, different);
+            let last = grouping.code(labels as u32 - 1);
+            for first in (0..=last - 8).step_by(5) {
+                let codes: [u16; 8] = std::array::from_fn(|lane| first + lane as u16);
+                let rests = codes.map(|code| code % 2);
+                let mut found = [0u32; 8];
+                // SAFETY: the processor has the instructions, and eight numbers fit.
+                unsafe {
+                    let eight = columns(grouping, eight(|at| codes[at].into()), eight(|at| rests[at].into()));
+                    _mm256_storeu_si256(found.as_mut_ptr().cast(), eight);
+                }
+                let wanted: [u32; 8] = std::array::from_fn(|at| grouping.column(codes[at], rests[at]));
+                assert_eq!(found, wanted, "{labels} labels, codes from {first}");
+            }
+        }
+    }
 }

@@ -14,8 +14,8 @@ use self::find::{contains, count, find};
 use self::largest::split;
 use self::score::{Bounds, Singles, score, score_few};
 use super::best::{Found, best_of_each};
-use super::shared::{Candidates, SideBySide, best_side_by_side, reached};
-use super::{BOUNDED, LANES, PROBES, Scores, Space, Table};
+use super::shared::{Candidates, SideBySide, best_side_by_side};
+use super::{BOUNDED, LANES, PROBES, Scores, Space, Table, reached};
 use crate::shard::{Grouping, Row};
 
 /// Proof that this processor has the instructions.
