@@ -1,6 +1,9 @@
 //! The affine top-k rule.
 
-use crate::measure::{fill_blocks, map_blocks};
+use std::ops::Range;
+
+use crate::measure::{Gradient, fill_blocks, larger, largest};
+use crate::memory::zeros;
 
 /// Where a rule looks for labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -48,34 +51,42 @@ impl Rule {
     /// # Panics
     /// When a coefficient is not finite, or there are not as many slopes as intercepts.
     pub fn affine(slopes: &[f64], intercepts: &[f64]) -> Rule {
+        Rule::scaled(slopes, intercepts, larger(largest(slopes), largest(intercepts)), |_, _| ())
+    }
+
+    /// The rule of a gradient (Algorithm 1, line 8) of labels with so many positives, in the order of
+    /// [`Rule::order_unseen`].
+    pub fn of_gradient(gradient: &Gradient, positives: &[u64]) -> Rule {
+        let Gradient { slopes, intercepts, largest, .. } = gradient;
+        Rule::scaled(slopes, intercepts, *largest, |range, slopes| order_unseen(slopes, &positives[range]))
+    }
+
+    /// `largest` is the size of the largest coefficient. `change` changes the scaled slopes of a range of labels.
+    fn scaled(
+        slopes: &[f64],
+        intercepts: &[f64],
+        largest: f64,
+        change: impl Fn(Range<usize>, &mut [f32]) + Sync,
+    ) -> Rule {
         assert_eq!(slopes.len(), intercepts.len(), "a slope and an intercept for every label");
-        // Without their signs, the bits of numbers have the order of the numbers, and what is not finite is on
-        // top. A maximum of integers needs not be taken one after the other.
-        let top = |values: &[f64]| values.iter().map(|v| v.abs().to_bits()).fold(0, u64::max);
-        let tops = map_blocks(slopes.len(), |range| top(&slopes[range.clone()]).max(top(&intercepts[range])));
-        let largest = f64::from_bits(tops.into_iter().fold(0, u64::max));
         assert!(largest.is_finite(), "coefficients of a rule must be finite");
         let scale = if largest == 0.0 { 1.0 } else { (-largest.log2().floor()).exp2() };
-        let narrow = |values: &[f64]| {
-            let mut narrow = vec![0.0; values.len()];
-            fill_blocks(&mut narrow, |range, out| {
-                out.iter_mut().zip(&values[range]).for_each(|(out, v)| *out = (v * scale) as f32);
-            });
-            narrow
+        let narrow = |out: &mut [f32], values: &[f64]| {
+            out.iter_mut().zip(values).for_each(|(out, v)| *out = (v * scale) as f32);
         };
-        Rule { slopes: narrow(slopes), intercepts: narrow(intercepts) }
+        let (mut narrow_slopes, mut narrow_intercepts) = (zeros(slopes.len()), zeros(slopes.len()));
+        fill_blocks(&mut narrow_slopes, |range, out| {
+            narrow(out, &slopes[range.clone()]);
+            change(range, out);
+        });
+        fill_blocks(&mut narrow_intercepts, |range, out| narrow(out, &intercepts[range]));
+        Rule { slopes: narrow_slopes, intercepts: narrow_intercepts }
     }
 
     /// Gives labels that were never seen, and so have no slope, one far below any other: it decides
     /// nothing but which of them a row gets when nothing better is left. The more probable one.
     pub fn order_unseen(mut self, positives: &[u64]) -> Rule {
-        fill_blocks(&mut self.slopes, |range, slopes| {
-            for (slope, &positives) in slopes.iter_mut().zip(&positives[range]) {
-                // A choice, not a branch: half of the branches would be mispredicted.
-                let unseen = (positives == 0) & (*slope == 0.0);
-                *slope = if unseen { Rule::HARDLY } else { *slope };
-            }
-        });
+        fill_blocks(&mut self.slopes, |range, slopes| order_unseen(slopes, &positives[range]));
         self
     }
 
@@ -84,5 +95,13 @@ impl Rule {
 
     pub fn labels(&self) -> usize {
         self.slopes.len()
+    }
+}
+
+fn order_unseen(slopes: &mut [f32], positives: &[u64]) {
+    for (slope, &positives) in slopes.iter_mut().zip(positives) {
+        // A choice, not a branch: half of the branches would be mispredicted.
+        let unseen = (positives == 0) & (*slope == 0.0);
+        *slope = if unseen { Rule::HARDLY } else { *slope };
     }
 }

@@ -23,7 +23,7 @@ pub(super) const TASK: usize = 32;
 pub(super) const PARALLEL_FROM: usize = 32_768;
 
 /// Calls `job` for every block of labels; the results are in the order of the blocks.
-pub(crate) fn map_blocks<R: Send>(labels: usize, job: impl Fn(Range<usize>) -> R + Sync + Send) -> Vec<R> {
+pub(super) fn map_blocks<R: Send>(labels: usize, job: impl Fn(Range<usize>) -> R + Sync + Send) -> Vec<R> {
     map_pieces::<BLOCK, _, _>(labels, labels, || (), |_, range| job(range))
 }
 

@@ -27,6 +27,20 @@ pub struct Gradient {
     pub value: f64,
     pub slopes: Vec<f64>,
     pub intercepts: Vec<f64>,
+    /// The size of the largest of both.
+    pub largest: f64,
+}
+
+/// The size of the largest of some numbers; what is not finite is on top.
+pub(crate) fn largest(numbers: &[f64]) -> f64 {
+    // Without their signs, the bits of numbers have the order of the numbers. A maximum of integers needs not be taken one after
+    // the other.
+    f64::from_bits(numbers.iter().map(|number| number.abs().to_bits()).fold(0, u64::max))
+}
+
+/// Of two of those.
+pub(crate) fn larger(one: f64, other: f64) -> f64 {
+    f64::from_bits(one.to_bits().max(other.to_bits()))
 }
 
 impl Gradient {
@@ -107,23 +121,23 @@ impl Objective {
                     }
                 },
             );
-            slopes.iter().chain(&*intercepts).fold(true, |finite, gain| finite & gain.is_finite())
+            larger(largest(slopes), largest(intercepts))
         };
         let fitting = spare.filter(|spare| spare.slopes.len() == tensor.labels());
         let (mut slopes, mut intercepts) = match fitting {
             Some(Gradient { slopes, intercepts, .. }) => (slopes, intercepts),
             None => (vec![0.0; tensor.labels()], vec![0.0; tensor.labels()]),
         };
-        let finite = if tensor.labels() >= PARALLEL_FROM {
+        let largest = if tensor.labels() >= PARALLEL_FROM {
             let blocks = slopes.par_chunks_mut(BLOCK).zip(intercepts.par_chunks_mut(BLOCK));
-            blocks.enumerate().with_min_len(TASK).map_init(scratch, fill).reduce(|| true, |a, b| a & b)
+            blocks.enumerate().with_min_len(TASK).map_init(scratch, fill).reduce(|| 0.0, larger)
         } else {
             let blocks = slopes.chunks_mut(BLOCK).zip(intercepts.chunks_mut(BLOCK));
             let mut scratch = scratch();
-            blocks.enumerate().fold(true, |finite, block| finite & fill(&mut scratch, block))
+            blocks.enumerate().fold(0.0, |largest, block| larger(largest, fill(&mut scratch, block)))
         };
-        let gradient = Gradient { value, slopes, intercepts };
-        if finite { Ok(gradient) } else { Err(self.unusable(tensor, &gradient)) }
+        let gradient = Gradient { value, slopes, intercepts, largest };
+        if largest.is_finite() { Ok(gradient) } else { Err(self.unusable(tensor, &gradient)) }
     }
 
     /// The derivative of the outer formula with respect to one aggregation.

@@ -21,12 +21,13 @@ mod tests;
 mod vectors;
 mod view;
 
-pub(crate) use blocks::{fill_blocks, map_blocks};
+pub(crate) use blocks::fill_blocks;
 pub use confusion::{Counts, Population, Tensor};
 pub use error::MeasureError;
 pub use formula::{FormulaError, catalogue_help};
 pub use found::SegmentSpace;
 pub use gradient::Gradient;
+pub(crate) use gradient::{larger, largest};
 pub use metric::Metric;
 pub use objective::Objective;
 pub use segment::Segment;

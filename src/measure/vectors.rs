@@ -2,7 +2,7 @@
 
 use pulp::{Arch, NullaryFnOnce};
 
-/// Calls `job`, compiled for the instructions of `arch`: those of any x86-64, or AVX2. It must be
+/// Calls `job`, compiled for the instructions of `arch`: those of any x86-64, AVX2, or AVX-512. It must be
 /// `#[inline(always)]`, and so must what it calls: what is not inlined is for any processor.
 ///
 /// No result depends on the instructions. Rust neither reorders sums nor fuses a product with a sum.

@@ -134,16 +134,23 @@ pub fn frank_wolfe(
                 .map(|found| gradient = Some(found)),
             None => Ok(()),
         })?;
-        let rule = gradient.as_ref().zip(search.as_ref()).map(|(gradient, search)| search.rule(gradient));
+        let rule = gradient
+            .as_ref()
+            .zip(search.as_ref())
+            .map(|(gradient, search)| timed(&mut oracle.seconds.gradient, || search.rule(gradient)));
         let rule = oracle.share(rule);
         fault::at(world, "pass")?;
         let next = oracle.tensor(&rule);
         let outcome = search.as_mut().zip(gradient).map(|(search, gradient)| {
             if turn.direction == 0 {
-                search.state.gap = gradient.directional(&search.state.current, &next);
+                search.state.gap = timed(&mut oracle.seconds.gradient, || {
+                    gradient.directional(&search.state.current, &next)
+                });
             }
-            let step = timed(&mut oracle.seconds.search, || search.step(&next));
-            let taken = search.take(rule, &next, step, start);
+            let (step, taken) = timed(&mut oracle.seconds.search, || {
+                let step = search.step(&next);
+                (step, search.take(rule, &next, step, start))
+            });
             search.spare = Some(gradient);
             search.state.passes += 1;
             search.state.seconds = oracle.seconds;
@@ -217,7 +224,7 @@ impl<'a> Search<'a> {
 
     /// Algorithm 1, lines 8 and 9.
     pub(super) fn rule(&self, gradient: &Gradient) -> Rule {
-        Rule::affine(&gradient.slopes, &gradient.intercepts).order_unseen(&self.population.positives)
+        Rule::of_gradient(gradient, &self.population.positives)
     }
 
     /// Algorithm 1, line 11.

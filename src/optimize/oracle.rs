@@ -42,18 +42,19 @@ impl<'a> Oracle<'a> {
     pub fn tensor(&mut self, rule: &Rule) -> Tensor {
         let Oracle { world, pass, counts, .. } = self;
         timed(&mut self.seconds.oracle, || pass.count(rule, counts));
+        let spare = self.spare.take();
         timed(&mut self.seconds.reduce, || {
             let rows = self.population.rows;
             world.sum(&mut counts.true_positives, rows.saturating_mul(self.population.unit));
             world.sum(&mut counts.predicted, rows);
-        });
-        match self.spare.take() {
-            Some(mut spare) => {
-                spare.recount(&self.counts, self.population);
-                spare
+            match spare {
+                Some(mut spare) => {
+                    spare.recount(counts, self.population);
+                    spare
+                }
+                None => Tensor::with_positives(counts, self.population, Arc::clone(&self.positives)),
             }
-            None => Tensor::with_positives(&self.counts, self.population, Arc::clone(&self.positives)),
-        }
+        })
     }
 
     /// Takes back a tensor that [`Oracle::tensor`] gave.

@@ -4,24 +4,35 @@ use std::time::Instant;
 
 use crate::world::World;
 
-/// Seconds summed over iterations. After [`Seconds::slowest`] they are those of the slowest rank.
+/// Seconds summed over iterations. After [`Seconds::slowest`] each phase is that of the slowest rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Seconds {
     /// Scoring, picking and counting this rank's rows.
     pub oracle: f64,
-    /// Adding counts up over ranks and sending the rule to them.
+    /// Adding counts up over ranks, sending the rule to them, and waiting for those that are not done.
     pub reduce: f64,
+    /// The next rule and its gap.
     pub gradient: f64,
+    /// The step towards it.
     pub search: f64,
     /// Making copies for checkpoints and waiting for their files; they are written beside the work.
     pub checkpoint: f64,
 }
 
 impl Seconds {
+    /// Those of all ranks. Together they are the wall time of the rank that took longest.
     pub fn slowest(&mut self, world: &World) {
-        let mut all = self.to_array();
+        let (mut each, mut all) = (self.to_array(), [self.to_array().iter().sum()]);
+        world.max(&mut each);
         world.max(&mut all);
-        *self = Seconds::from_array(all);
+        *self = Seconds::from_array(each).within(all[0]);
+    }
+
+    /// Takes what is more than `all` of them from waiting: while one rank has a phase of its own, the others wait for it, and
+    /// the longest wait is not of the rank with the longest work.
+    fn within(self, all: f64) -> Seconds {
+        let work = self.to_array().iter().sum::<f64>() - self.reduce;
+        Seconds { reduce: (all - work).max(0.0), ..self }
     }
 
     pub(super) fn to_array(self) -> [f64; 5] {
@@ -39,4 +50,21 @@ pub(super) fn timed<T>(total: &mut f64, work: impl FnOnce() -> T) -> T {
     let result = work();
     *total += start.elapsed().as_secs_f64();
     result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_for_work_is_not_counted_beside_that_work() {
+        // Rank 0 counts for 3 s, waits for 1, and searches for 2; rank 1 counts for 4 s and waits for 2.
+        let longest = Seconds { oracle: 4.0, reduce: 2.0, search: 2.0, ..Seconds::default() };
+        assert_eq!(
+            longest.within(6.0),
+            Seconds { oracle: 4.0, reduce: 0.0, search: 2.0, ..Seconds::default() }
+        );
+        let alone = Seconds { oracle: 4.0, reduce: 0.5, search: 2.0, ..Seconds::default() };
+        assert_eq!(alone.within(6.5), alone);
+    }
 }
