@@ -51,19 +51,32 @@ impl Climb {
             return None;
         }
         self.tries += 1;
+        let parabola = parabola_step(self.best, self.second, self.third);
         let usable = |step: &f64| {
             let to = best + step;
             step.abs() < 0.5 * self.moved_before.abs() && to > self.low && to < self.high
         };
-        let parabola = parabola_step(self.best, self.second, self.third).filter(usable);
+        let step = self.close_in(parabola).or(parabola.filter(usable));
         self.moved_before = self.moved;
-        self.moved = parabola.unwrap_or_else(|| {
+        self.moved = step.unwrap_or_else(|| {
             let end = if best >= middle { self.low } else { self.high };
             self.moved_before = end - best;
             Climb::GOLDEN * self.moved_before
         });
         let stride = if self.moved.abs() >= FINE { self.moved } else { FINE.copysign(self.moved) };
         Some((best + stride).clamp(self.low, self.high))
+    }
+
+    /// The least step to a side that is open still, if the top seems to be here: where the parabola has its top, or at an end
+    /// beyond which it has it. When both sides are lower, it is; a search for it from afar would take many steps more.
+    fn close_in(&self, parabola: Option<f64>) -> Option<f64> {
+        let best = self.best.size;
+        let at_end = best == self.low || best == self.high;
+        let leads_out = |step: f64| best + step < self.low || best + step > self.high;
+        let is_top = parabola.map_or(at_end, |step| step.abs() < FINE || (at_end && leads_out(step)));
+        let open = |&side: &f64| (if side < 0.0 { best - self.low } else { self.high - best }) > 2.0 * FINE;
+        let nearer = FINE.copysign(parabola.unwrap_or(0.0));
+        [nearer, -nearer].into_iter().find(open).filter(|_| is_top)
     }
 
     /// What was found at the size asked for.

@@ -30,14 +30,14 @@ const GRID: f64 = 999.0;
 
 /// The best of `utility` on [0, 1], which need not be concave: a coarse look, then the best hills
 /// climbed, then the neighbouring points of a grid of 1,000, so that rounding cannot make it worse
-/// than that grid on the hill. Some 25 to 80 evaluations, none of them twice. Of equal values the
+/// than that grid on the hill. Some 18 to 80 evaluations, none of them twice. Of equal values the
 /// smallest step.
 pub fn best_step(mut utility: impl FnMut(f64) -> f64) -> Step {
     best_step_together(|sizes| sizes.iter().map(|&size| utility(size)).collect())
 }
 
 /// [`best_step`] for a utility that costs less at many sizes together than at one after the other. It is
-/// asked 5 to 20 times.
+/// asked 2 to 20 times.
 pub fn best_step_together(utilities: impl FnMut(&[f64]) -> Vec<f64>) -> Step {
     let mut known = Known { utilities, steps: Vec::new() };
     let mut looked = known.at(&points(2));
@@ -156,7 +156,9 @@ mod tests {
                 wanted.iter().map(|&size| utility(size)).collect()
             });
             assert!(sizes.len() <= 80, "{} evaluations of utility {i}", sizes.len());
-            assert!(asked <= 20, "utility {i} was asked {asked} times");
+            // A smooth top, and one at an end, need no more than a look at both sides once they are found.
+            let most = if [0, 3, 4].contains(&i) { 6 } else { 20 };
+            assert!(asked <= most, "utility {i} was asked {asked} times");
             sizes.sort_by(f64::total_cmp);
             assert!(sizes.is_sorted_by(|a, b| a < b), "utility {i} was evaluated twice at a size");
         }
