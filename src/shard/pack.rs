@@ -9,7 +9,7 @@ use super::columns::Columns;
 use super::grouping::Grouping;
 use super::marginals::{Marginals, PADDING};
 use super::order::Known;
-use super::truth::{Hits, columns as columns_of_row};
+use super::truth::{Hits, Marks, columns as columns_of_row};
 use crate::memory::Zeroed;
 use crate::memory::prefetch::bring_later;
 use crate::store::{Content, Csr, MatrixFile, RowStarts, Slab, StoreError};
@@ -19,6 +19,8 @@ struct Reader {
     slab: Slab,
     /// The first block that could not be read, and why.
     failed: Option<(usize, StoreError)>,
+    /// Which entries of a block are of true labels.
+    marks: Marks,
     /// True labels of a block, each with the size of its marginal.
     true_ones: Vec<(u32, u32)>,
     /// The sums of those, by label; see [`Known::found`]. Should one overflow, a label is only taken for another kind.
@@ -28,21 +30,24 @@ struct Reader {
 impl Reader {
     /// One that adds up what is found of so many labels.
     fn new(labels: usize) -> Reader {
-        Reader { slab: Slab::default(), failed: None, true_ones: Vec::new(), found: Zeroed::new(labels) }
+        let (slab, marks) = (Slab::default(), Marks::default());
+        Reader { slab, failed: None, marks, true_ones: Vec::new(), found: Zeroed::new(labels) }
     }
 
     /// Marks true labels of a block. Where it is asked for, adds up what is found of each.
     fn mark(&mut self, hits: &Hits, truth: &Csr, rows: Range<usize>, start: impl Fn(usize) -> usize) {
-        let Reader { slab, true_ones, found, .. } = self;
+        let Reader { slab, marks, true_ones, found, .. } = self;
         true_ones.clear();
+        marks.begin(start(rows.start)..start(rows.end));
         let mut first = 0;
         for (local, &end) in rows.zip(&slab.ends) {
             let (stored, values) = (&slab.columns[first..end], &slab.values[first..end]);
-            hits.mark(start(local), stored, columns_of_row(truth, local), |position| {
+            marks.mark(start(local), stored, columns_of_row(truth, local), |position| {
                 true_ones.push((stored[position], (values[position] * Known::ONE) as u32));
             });
             first = end;
         }
+        hits.put(marks);
         if !found.is_empty() {
             for (turn, &(label, size)) in true_ones.iter().enumerate() {
                 bring_later(found, true_ones, turn, |later| later.0 as usize);

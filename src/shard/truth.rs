@@ -1,5 +1,6 @@
 //! True labels, and which of the stored marginals are theirs.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::marginals::Marginals;
@@ -19,12 +20,15 @@ impl Truth {
     pub fn new(labels: Csr, marginals: &Marginals) -> Truth {
         assert_eq!(labels.rows(), marginals.rows(), "labels of the same rows");
         let hits = Hits::new(marginals.entries());
+        let mut marks = Marks::default();
+        marks.begin(0..marginals.entries());
         let mut row: Vec<u32> = Vec::new();
         for local in 0..labels.rows() {
             row.clear();
             row.extend(marginals.labelled(local).map(|entry| entry.0));
-            hits.mark(marginals.start(local), &row, columns(&labels, local), |_| ());
+            marks.mark(marginals.start(local), &row, columns(&labels, local), |_| ());
         }
+        hits.put(&marks);
         Truth { labels, hits }
     }
 
@@ -58,23 +62,54 @@ pub(super) fn columns(matrix: &Csr, local: usize) -> &[u32] {
 /// One bit for each stored entry: whether its row has that label. A pass that picks entries then needs to
 /// look for nothing.
 pub struct Hits {
-    /// Threads fill in rows side by side, and two rows may share a word.
+    /// Threads fill in blocks of rows side by side, and two blocks may share a word.
     words: Vec<AtomicU64>,
 }
 
-impl Hits {
-    pub(super) fn new(entries: usize) -> Hits {
-        Hits { words: (0..entries.div_ceil(64)).map(|_| AtomicU64::new(0)).collect() }
+/// The bits of a block of rows, until all of them are put among the others: one by one, each would have to wait until no other
+/// thread changes its word.
+#[derive(Default)]
+pub(super) struct Marks {
+    /// The place of the first word among all.
+    first: usize,
+    words: Vec<u64>,
+}
+
+impl Marks {
+    /// Makes these those of a range of entries, none of them marked.
+    pub fn begin(&mut self, entries: Range<usize>) {
+        self.first = entries.start / 64;
+        self.words.clear();
+        self.words.resize(entries.end.div_ceil(64).saturating_sub(self.first), 0);
     }
 
     /// Marks the entries of a row that are among `truth`, and tells their positions; the first entry is number `start`. Both
     /// ascend.
-    pub(super) fn mark(&self, start: usize, stored: &[u32], truth: &[u32], mut tell: impl FnMut(usize)) {
+    pub fn mark(&mut self, start: usize, stored: &[u32], truth: &[u32], mut tell: impl FnMut(usize)) {
         for label in truth {
             if let Ok(position) = stored.binary_search(label) {
                 let entry = start + position;
-                self.words[entry / 64].fetch_or(1 << (entry % 64), Ordering::Relaxed);
+                self.words[entry / 64 - self.first] |= 1 << (entry % 64);
                 tell(position);
+            }
+        }
+    }
+}
+
+impl Hits {
+    /// None of them: memory that costs nothing until it is written to.
+    pub(super) fn new(entries: usize) -> Hits {
+        Hits { words: bytemuck::zeroed_vec(entries.div_ceil(64)) }
+    }
+
+    /// Puts those of a block in place, of which the first and the last word may be another block's, too.
+    pub(super) fn put(&self, marks: &Marks) {
+        let words = &self.words[marks.first..][..marks.words.len()];
+        for (at, (word, &bits)) in words.iter().zip(&marks.words).enumerate() {
+            if at == 0 || at + 1 == words.len() {
+                word.fetch_or(bits, Ordering::Relaxed);
+            } else {
+                word.store(bits, Ordering::Relaxed);
             }
         }
     }
@@ -87,7 +122,7 @@ impl Hits {
 
     /// Brings the bits of entries near, all at once. They are so few that the processor does not notice
     /// that they are read one after the other; it would wait for each anew.
-    pub fn read_ahead(&self, entries: std::ops::Range<usize>) {
+    pub fn read_ahead(&self, entries: Range<usize>) {
         const CACHE_LINE: usize = 8;
         let words = self.words[entries.start / 64..entries.end.div_ceil(64)].iter().step_by(CACHE_LINE);
         std::hint::black_box(words.fold(0, |all, word| all ^ word.load(Ordering::Relaxed)));

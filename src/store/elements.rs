@@ -26,6 +26,9 @@ pub(super) enum Kind {
     Boolean,
 }
 
+/// Numbers that are read at a time where they are not kept.
+const PIECE: u64 = 1 << 16;
+
 /// One dataset of numbers, with where it is for messages.
 pub(super) struct Numbers<'f> {
     file: &'f Hdf5File,
@@ -126,9 +129,19 @@ impl<'f> Numbers<'f> {
     /// Calls `each` with every integer of `range`, in order.
     pub(super) fn integers(&self, range: Range<u64>, mut each: impl FnMut(i128)) -> Result<()> {
         match self.kind {
-            Kind::Narrow => self.slab::<i32>(range)?.into_iter().for_each(|v| each(v.into())),
-            Kind::Signed => self.slab::<i64>(range)?.into_iter().for_each(|v| each(v.into())),
-            _ => self.slab::<u64>(range)?.into_iter().for_each(|v| each(v.into())),
+            Kind::Narrow => self.in_pieces::<i32>(range, |v| each(v.into())),
+            Kind::Signed => self.in_pieces::<i64>(range, |v| each(v.into())),
+            _ => self.in_pieces::<u64>(range, |v| each(v.into())),
+        }
+    }
+
+    /// Calls `each` with every number of `range`, in order. Memory is taken for a piece of them only.
+    fn in_pieces<T: H5Type + Pod>(&self, range: Range<u64>, mut each: impl FnMut(T)) -> Result<()> {
+        let mut piece = vec![T::zeroed(); PIECE.min(range.end - range.start) as usize];
+        for start in range.clone().step_by(PIECE as usize) {
+            let piece = &mut piece[..PIECE.min(range.end - start) as usize];
+            self.read_into(start, piece)?;
+            piece.iter().for_each(|&number| each(number));
         }
         Ok(())
     }

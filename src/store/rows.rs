@@ -1,40 +1,86 @@
 //! Reading a range of rows into one matrix, slab by slab.
 
+use std::ops::Range;
+
+use rayon::prelude::*;
+
 use super::error::Result;
 use super::matrix::MatrixFile;
 use super::slab::{Content, RowStarts, Slab};
+use crate::memory::zeros;
 use crate::world::progress;
 
 /// A matrix in memory (DESIGN section 3).
 pub type Csr = sprs::CsMatI<f32, u32, usize>;
 
-/// Entries read from the file at a time: large enough for the disk, small beside a shard.
+/// Entries that a thread reads from the file at a time: large enough for the disk, small beside a shard.
 const ENTRIES: u64 = 1 << 18;
+
+/// The place of a slab in the matrix that is read.
+struct Part<'m> {
+    rows: Range<usize>,
+    columns: &'m mut [u32],
+    values: &'m mut [f32],
+    /// Where each row ends, within the slab.
+    ends: &'m mut [usize],
+}
 
 impl MatrixFile<'_> {
     /// The rows of `starts`, validated. On an error the first bad row of the range is named.
     pub fn read(&self, starts: &RowStarts, content: Content) -> Result<Csr> {
         let places = starts.starts();
-        let rows = places.len() - 1;
-        let mut indptr = Vec::with_capacity(places.len());
-        indptr.push(0);
-        let mut columns = Vec::with_capacity(starts.entries() as usize);
-        let mut values = Vec::with_capacity(starts.entries() as usize);
-        let mut slab = Slab::default();
-        let mut row = 0;
-        while row < rows {
-            // As many whole rows as fit a slab, at least one.
-            let fitting = places[row + 1..].partition_point(|&end| end - places[row] <= ENTRIES);
-            let end = row + fitting.max(1);
-            self.read_slab(starts, row..end, content, &mut slab)?;
+        let (rows, entries) = (places.len() - 1, starts.entries() as usize);
+        let (mut columns, mut values) = (zeros(entries), zeros(entries));
+        let mut indptr = zeros(rows + 1);
+        let parts = parts(places, &mut columns, &mut values, &mut indptr[1..]);
+        let read = |slab: &mut Slab, part: Part<'_>| {
+            self.read_slab(starts, part.rows, content, slab)?;
             progress();
-            let before = columns.len();
-            columns.extend_from_slice(&slab.columns);
-            values.extend_from_slice(&slab.values);
-            indptr.extend(slab.ends.iter().map(|end| before + end));
-            row = end;
+            // Labels that are stored as zeros are left out: then there are fewer.
+            let found = slab.columns.len();
+            part.columns[..found].copy_from_slice(&slab.columns);
+            part.values[..found].copy_from_slice(&slab.values);
+            part.ends.copy_from_slice(&slab.ends);
+            Ok((part.ends.len(), part.columns.len(), found))
+        };
+        let done: Vec<Result<_>> = parts.into_par_iter().map_init(Slab::default, read).collect();
+        // The first error, whoever met one first.
+        let (mut row, mut from, mut to) = (1, 0, 0);
+        for part in done {
+            let (rows, room, found) = part?;
+            indptr[row..row + rows].iter_mut().for_each(|end| *end += to);
+            if from != to {
+                columns.copy_within(from..from + found, to);
+                values.copy_within(from..from + found, to);
+            }
+            (row, from, to) = (row + rows, from + room, to + found);
         }
-        let shape = (rows, self.columns as usize);
-        Ok(Csr::new(shape, indptr, columns, values))
+        columns.truncate(to);
+        values.truncate(to);
+        Ok(Csr::new((rows, self.columns as usize), indptr, columns, values))
     }
+}
+
+/// Cuts a matrix into slabs: as many whole rows as fit, at least one.
+fn parts<'m>(
+    places: &[u64],
+    mut columns: &'m mut [u32],
+    mut values: &'m mut [f32],
+    mut ends: &'m mut [usize],
+) -> Vec<Part<'m>> {
+    let (mut parts, mut row) = (Vec::new(), 0);
+    while row + 1 < places.len() {
+        let fitting = places[row + 1..].partition_point(|&end| end - places[row] <= ENTRIES);
+        let rows = row..row + fitting.max(1);
+        let entries = (places[rows.end] - places[rows.start]) as usize;
+        let part = Part {
+            columns: columns.split_off_mut(..entries).expect("a column for every entry"),
+            values: values.split_off_mut(..entries).expect("a value for every entry"),
+            ends: ends.split_off_mut(..rows.len()).expect("an end for every row"),
+            rows,
+        };
+        row = part.rows.end;
+        parts.push(part);
+    }
+    parts
 }
