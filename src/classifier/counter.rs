@@ -52,17 +52,16 @@ impl Counter {
             self.selector.choose(rule, marginals, batch, &mut self.chosen);
             match &shard.targets {
                 Targets::Labels(truth) => {
-                    for &ChosenEntry { column, entry } in &self.chosen.entries {
-                        self.tallies.add(column, truth.hits().get(entry));
-                    }
+                    let hit = |one: &ChosenEntry| (one.column, truth.hits().get(one.entry));
+                    self.tallies.add(self.chosen.entries.iter().map(hit));
                     self.fills.add(rule, &self.chosen);
                     for fill in &self.chosen.fills {
                         self.fills.add_hits(rule, marginals, truth, fill, &self.chosen.places);
                     }
                 }
                 Targets::Expected(fixed) => {
+                    self.tallies.add(self.chosen.entries.iter().map(|one| (one.column, 0)));
                     for &ChosenEntry { column, entry } in &self.chosen.entries {
-                        self.tallies.add(column, 0);
                         self.expected[column as usize] += fixed.encode_single(marginals.values()[entry]);
                     }
                     // What is not stored has probability 0 and adds nothing to what is expected.
@@ -134,9 +133,11 @@ struct Tallies {
     /// Both in one word ([`both`]), because both are counted at once. A shard has fewer rows than a half counts to (see
     /// `Shard::MOST_ROWS`).
     counts: Zeroed<u64>,
-    /// With very many columns each count would wait for memory. So they are collected here first, for each
-    /// stretch of columns: the place in it, and in the last bit whether it was right.
-    pending: Vec<Vec<u16>>,
+    /// With very many columns each count would wait for memory. So they are collected here first, room for [`PENDING`] of
+    /// each stretch of columns: the place in it, and in the last bit whether it was right.
+    pending: Vec<u16>,
+    /// How many each stretch has.
+    lengths: Vec<u16>,
 }
 
 /// How often a column was predicted, in the lower half, and was so rightly, in the upper one.
@@ -154,33 +155,53 @@ const PENDING: usize = 1 << 14;
 impl Tallies {
     fn new(columns: usize) -> Tallies {
         let stretches = columns.div_ceil(STRETCH);
-        let pending = if stretches > 4 { vec![Vec::new(); stretches] } else { Vec::new() };
-        Tallies { counts: Zeroed::new(columns), pending }
+        let collected = if stretches > 4 { stretches } else { 0 };
+        Tallies {
+            counts: Zeroed::new(columns),
+            pending: vec![0; collected * PENDING],
+            lengths: vec![0; collected],
+        }
     }
 
-    #[inline]
-    fn add(&mut self, column: u32, hit: u32) {
-        if self.pending.is_empty() {
-            self.counts[column as usize] += both(1, hit);
+    /// Counts columns, each with 1 if it was right and 0 otherwise.
+    #[inline(always)]
+    fn add(&mut self, each: impl Iterator<Item = (u32, u32)>) {
+        // As slices: then where they are is not asked again for every entry.
+        let Tallies { counts, pending, lengths } = self;
+        let (counts, pending, lengths): (&mut [u64], &mut [u16], &mut [u16]) = (counts, pending, lengths);
+        if lengths.is_empty() {
+            each.for_each(|(column, hit)| counts[column as usize] += both(1, hit));
             return;
         }
-        let stretch = column as usize / STRETCH;
-        let pending = &mut self.pending[stretch];
-        pending.push(((column as usize % STRETCH) << 1) as u16 | hit as u16);
-        if pending.len() == PENDING {
-            self.flush(stretch);
+        for (column, hit) in each {
+            let stretch = column as usize / STRETCH;
+            let length = &mut lengths[stretch];
+            let code = ((column as usize % STRETCH) << 1) as u16 | hit as u16;
+            pending[stretch * PENDING + usize::from(*length)] = code;
+            *length += 1;
+            if usize::from(*length) == PENDING {
+                flush(stretch, counts, pending, length);
+            }
         }
     }
 
-    fn flush(&mut self, stretch: usize) {
-        let place = |code: &u16| usize::from(code >> 1);
-        let counts = &mut self.counts[stretch * STRETCH..];
-        let pending = &mut self.pending[stretch];
-        for (turn, &code) in pending.iter().enumerate() {
-            bring_later(counts, pending, turn, place);
-            counts[place(&code)] += both(1, (code & 1).into());
-        }
-        pending.clear();
+    /// Adds what is pending.
+    fn flush(&mut self) {
+        let Tallies { counts, pending, lengths } = self;
+        let stretches = lengths.iter_mut().enumerate();
+        stretches.for_each(|(stretch, length)| flush(stretch, counts, pending, length));
+    }
+}
+
+/// Adds what is pending of a stretch.
+#[inline(never)]
+fn flush(stretch: usize, counts: &mut [u64], pending: &[u16], length: &mut u16) {
+    let place = |code: &u16| usize::from(code >> 1);
+    let counts = &mut counts[stretch * STRETCH..];
+    let pending = &pending[stretch * PENDING..][..std::mem::take(length).into()];
+    for (turn, &code) in pending.iter().enumerate() {
+        bring_later(counts, pending, turn, place);
+        counts[place(&code)] += both(1, (code & 1).into());
     }
 }
 
@@ -190,7 +211,7 @@ const LABELS: usize = 1 << 14;
 /// Makes `counts` what all threads counted, by label. The counters are as new afterwards.
 pub(super) fn total(marginals: &Marginals, rule: &Prepared<'_>, parts: &mut [Counter], counts: &mut Counts) {
     parts.par_iter_mut().for_each(|part| {
-        (0..part.tallies.pending.len()).for_each(|stretch| part.tallies.flush(stretch));
+        part.tallies.flush();
         part.fills.flush(rule, &mut part.tallies);
     });
     let columns_of = marginals.columns_of();

@@ -27,8 +27,8 @@ impl Columns {
     pub(super) fn new(entries: usize, grouping: Grouping) -> Columns {
         let rests = match grouping.rest_width() {
             0 => Rests::None,
-            1 => Rests::Bytes(vec![0; entries]),
-            _ => Rests::Words(vec![0; entries]),
+            1 => Rests::Bytes(vec![0; entries + PADDING]),
+            _ => Rests::Words(vec![0; entries + PADDING]),
         };
         Columns { grouping, codes: vec![0; entries + PADDING], rests }
     }

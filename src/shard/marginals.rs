@@ -101,6 +101,12 @@ impl<'s> Row<'s> {
         self.columns.rests(self.start..self.start + self.length)
     }
 
+    /// The same of the row and of the padding behind it.
+    #[inline]
+    pub fn padded_rests(&self) -> Rests<&'s [u8], &'s [u16]> {
+        self.columns.rests(self.start..self.start + self.length + PADDING)
+    }
+
     /// Which columns share a code.
     #[inline]
     pub fn grouping(&self) -> Grouping {

@@ -1,9 +1,11 @@
 //! The best entries of several rows side by side, where columns share codes.
 //!
 //! What no column of a code scores above says which entries could be among the best; only those are scored. It looks up
-//! coefficients that are in no cache. So it is done for all rows step by step: first the entries of each are found, and what
-//! they look up is asked for; then they are scored. As in [`super::best`], nothing branches
-//! on entries, but for the few rows in which very many could be among the best.
+//! coefficients that are in no cache. So it is done for all rows step by step: the entries of each are found, and what they look
+//! up is asked for, before any is scored. As in [`super::best`], nothing branches on entries, but for the few rows in which very
+//! many could be among the best.
+
+use std::ops::Range;
 
 use super::{AT_ONCE, BOUNDED, Kernel, LANES, Scores, Space, Table, reached, scalar};
 use crate::memory::prefetch::bring;
@@ -13,6 +15,12 @@ use crate::shard::Row;
 #[derive(Clone, Default)]
 #[repr(align(64))]
 pub struct Candidates {
+    /// The bounds of the row, among those of all rows.
+    bounds: Range<usize>,
+    /// What of the row says which bounds are large.
+    largest: [f32; AT_ONCE],
+    /// What all bounds reach of entries that could be among the best.
+    least: f32,
     /// How many there are, if so few that all are here.
     pub(super) found: usize,
     /// Behind those that were found there are others that mean nothing, but are entries of the row.
@@ -77,30 +85,36 @@ impl Kernel {
     ) {
         assert!(table.tells_best_of_shared(k), "bounds of shared codes, few wanted");
         match self {
-            Kernel::Scalar => best_side_by_side(
-                rows,
-                k,
-                space,
-                |row, scores, positions| {
-                    let least = reached(scalar::score(table, row, k, scores));
-                    scalar::find(scores, least, positions)
-                },
-                |row, positions, few| {
-                    gather(row, positions, few);
-                    few.bring(table);
-                },
-                |few| {
-                    let mut scores = [f32::NEG_INFINITY; AT_ONCE];
-                    let numbers: [u32; AT_ONCE] = std::array::from_fn(|at| at as u32);
-                    scalar::score_few(table, &few.columns, few.found, &few.values, k, &mut scores);
-                    scalar::split(&scores, &numbers[..few.found], k, &mut few.best)
-                },
-                tell,
-            ),
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2(kernel) | Kernel::Avx512(super::avx512::Avx512 { avx2: kernel }) => {
-                kernel.best_side_by_side(table, rows, k, space, tell);
+            Kernel::Scalar => {
+                let steps = Steps {
+                    bound: |row: Row<'r>, bounds: &mut [f32], largest: &mut [f32; AT_ONCE]| {
+                        largest[0] = scalar::score(table, row, k, bounds);
+                    },
+                    kth: |largest: &[f32; AT_ONCE]| largest[0],
+                    find: |row: Row<'r>,
+                           bounds: &[f32],
+                           least: f32,
+                           positions: &mut [u32],
+                           few: &mut Candidates| {
+                        few.found = scalar::find(bounds, least, positions);
+                        if few.found <= AT_ONCE {
+                            gather(row, positions, few);
+                            few.bring(table);
+                        }
+                    },
+                    pick: |few: &mut Candidates| {
+                        let mut scores = [f32::NEG_INFINITY; AT_ONCE];
+                        let numbers: [u32; AT_ONCE] = std::array::from_fn(|at| at as u32);
+                        scalar::score_few(table, &few.columns, few.found, &few.values, k, &mut scores);
+                        scalar::split(&scores, &numbers[..few.found], k, &mut few.best)
+                    },
+                };
+                best_side_by_side(rows, k, space, steps, tell);
             }
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2(kernel) => kernel.best_side_by_side(table, rows, k, space, tell),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512(kernel) => kernel.best_side_by_side(table, rows, k, space, tell),
         }
     }
 }
@@ -113,41 +127,63 @@ fn gather(row: Row<'_>, positions: &[u32], few: &mut Candidates) {
     row.gather(found, &mut few.columns, &mut few.values);
 }
 
-/// The same with the parts of a kernel: one that scores a row and finds what could be among the best; one that gathers what was
-/// found, and asks for its coefficients; and one that picks the best k of it, and returns the smallest of their scores, or none
-/// where the next is too close.
+/// What a kernel does with a row, or with what is known of it.
+pub(super) struct Steps<B, K, F, P> {
+    /// Bounds the scores of a row, and notes something of them.
+    pub bound: B,
+    /// What at least k single scores reach, by what was noted.
+    pub kth: K,
+    /// Finds what could be among the best, and if that is not too much gathers it and asks for its coefficients.
+    pub find: F,
+    /// Picks the best k of it. Returns the smallest of their scores, or none where the next is too close.
+    pub pick: P,
+}
+
+/// The same by the steps of a kernel. Each is done for all rows before the next: what is done with a row hangs together from
+/// beginning to end, but a processor can take the same step for several rows at once.
 ///
-/// Always inlined, so that the parts use the instructions of the caller.
+/// Always inlined, so that the steps use the instructions of the caller.
 #[inline(always)]
-pub(super) fn best_side_by_side<'r>(
+pub(super) fn best_side_by_side<'r, B, K, F, P>(
     rows: impl Iterator<Item = Row<'r>> + Clone,
     k: usize,
     space: &mut SideBySide,
-    find: impl Fn(Row<'r>, &mut [f32], &mut [u32]) -> usize,
-    gather: impl Fn(Row<'r>, &[u32], &mut Candidates),
-    split: impl Fn(&mut Candidates) -> Option<f32>,
+    steps: Steps<B, K, F, P>,
     mut tell: impl FnMut(Row<'r>, &Candidates, Option<f32>),
-) {
+) where
+    B: Fn(Row<'r>, &mut [f32], &mut [f32; AT_ONCE]),
+    K: Fn(&[f32; AT_ONCE]) -> f32,
+    F: Fn(Row<'r>, &[f32], f32, &mut [u32], &mut Candidates),
+    P: Fn(&mut Candidates) -> Option<f32>,
+{
+    let Steps { bound, kth, find, pick } = steps;
     let SideBySide { space, rows: all } = space;
+    let mut end = 0;
     for (number, row) in rows.clone().enumerate() {
         if number == all.len() {
             all.push(Candidates::default());
         }
         let few = &mut all[number];
-        few.found = usize::MAX;
-        if row.len() <= k {
-            continue;
-        }
-        space.reserve(row.len());
-        let Space { scores, first, positions, .. } = &mut *space;
-        let scores = &mut scores[*first..][..row.len().next_multiple_of(LANES)];
-        few.found = find(row, scores, positions);
-        if few.found <= AT_ONCE {
-            gather(row, positions, few);
-        }
+        let start = end;
+        end += row.len().next_multiple_of(LANES);
+        (few.found, few.bounds) = (usize::MAX, start..end);
+    }
+    space.reserve(end);
+    let Space { scores, first, positions, .. } = &mut *space;
+    let bounds = &mut scores[*first..];
+    // Of rows with no more than k entries nothing is asked.
+    let longer = |(row, _): &(Row<'r>, &mut Candidates)| row.len() > k;
+    for (row, few) in rows.clone().zip(&mut *all).filter(longer) {
+        bound(row, &mut bounds[few.bounds.clone()], &mut few.largest);
+    }
+    for (_, few) in rows.clone().zip(&mut *all).filter(longer) {
+        few.least = reached(kth(&few.largest));
+    }
+    for (row, few) in rows.clone().zip(&mut *all).filter(longer) {
+        find(row, &bounds[few.bounds.clone()], few.least, positions, few);
     }
     for (row, few) in rows.zip(all) {
-        let least = if few.found <= AT_ONCE { split(few) } else { None };
+        let least = if few.found <= AT_ONCE { pick(few) } else { None };
         tell(row, few, least);
     }
 }

@@ -12,10 +12,10 @@ mod score;
 use self::candidates::{gather, pick};
 use self::find::{contains, count, find};
 use self::largest::split;
-use self::score::{Bounds, Singles, score, score_few};
+use self::score::{Bounds, Singles, kth_of, score, score_few, score_into};
 use super::best::{Found, best_of_each};
-use super::shared::{Candidates, SideBySide, best_side_by_side};
-use super::{BOUNDED, LANES, PROBES, Scores, Space, Table, reached};
+use super::shared::{Candidates, SideBySide, Steps, best_side_by_side};
+use super::{AT_ONCE, BOUNDED, LANES, PROBES, Scores, Space, Table};
 use crate::shard::{Grouping, Row};
 
 /// Proof that this processor has the instructions.
@@ -94,6 +94,20 @@ impl Avx2 {
         unsafe { split(scores, positions, found, k, best) }
     }
 
+    /// Makes `few` the entries at the first positions.
+    #[inline]
+    pub(super) fn gather(self, row: Row<'_>, positions: &[u32], few: &mut Candidates) {
+        // SAFETY: `self` proves the instructions.
+        unsafe { gather(row, positions, few) }
+    }
+
+    /// Picks the best `k`. Returns the smallest of their scores, or nothing where another is too close.
+    #[inline]
+    pub(super) fn pick(self, words: &[u64], few: &mut Candidates, k: usize) -> Option<f32> {
+        // SAFETY: `self` proves the instructions.
+        unsafe { pick(words, few, k) }
+    }
+
     /// Writes the single scores of the first `length` columns, and minus infinity for the rest. Returns what at
     /// least `k` scores reach.
     ///
@@ -170,20 +184,20 @@ unsafe fn best_of_shared<'r>(
     tell: impl FnMut(Row<'r>, &Candidates, Option<f32>),
 ) {
     let words: &[u64] = &table.words;
-    best_side_by_side(
-        rows,
-        k,
-        space,
-        |row, scores, positions| {
-            // SAFETY: `Row::new` has seen that 16 entries follow the row, and there are as many scores as entries, rounded up.
-            let bound = unsafe { score(Bounds(&table.bounds), row, k, scores) };
-            find(scores, reached(bound), positions)
+    let steps = Steps {
+        bound: |row: Row<'r>, bounds: &mut [f32], largest: &mut [f32; AT_ONCE]| {
+            // SAFETY: `Row::new` has seen that 16 entries follow the row, and there are as many bounds as entries, rounded up.
+            unsafe { score_into(Bounds(&table.bounds), row, k, bounds, largest) };
         },
-        |row, positions, few| {
-            gather(row, positions, few);
-            few.bring(table);
+        kth: |largest: &[f32; AT_ONCE]| kth_of(largest, k),
+        find: |row: Row<'r>, bounds: &[f32], least: f32, positions: &mut [u32], few: &mut Candidates| {
+            few.found = find(bounds, least, positions);
+            if few.found <= AT_ONCE {
+                gather(row, positions, few);
+                few.bring(table);
+            }
         },
-        |few| pick(words, few, k),
-        tell,
-    );
+        pick: |few: &mut Candidates| pick(words, few, k),
+    };
+    best_side_by_side(rows, k, space, steps, tell);
 }

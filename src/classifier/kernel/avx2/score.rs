@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::largest::kth_largest;
-use crate::classifier::kernel::{LANES, maxima};
+use crate::classifier::kernel::{AT_ONCE, LANES, maxima};
 use crate::shard::Row;
 
 /// Scores eight entries: what is stored, and what is not above any of their single scores.
@@ -23,31 +23,85 @@ pub(super) struct Bounds<'t>(pub(super) &'t [u64]);
 /// Scores a row. Returns what at least `k` single scores reach.
 ///
 /// # Safety
-/// The processor has the instructions; 16 entries follow the row; `scores` has room for the row's length
-/// rounded up to a multiple of 16; there is a word for every code.
+/// As for [`score_into`].
+#[target_feature(enable = "avx2,fma,popcnt")]
 #[inline]
 pub(super) unsafe fn score<E: Eight>(words: E, row: Row<'_>, k: usize, scores: &mut [f32]) -> f32 {
     // SAFETY: as promised by the caller.
     unsafe {
         match maxima(k) {
-            LANES => score_with::<E, 2>(words, row, k, scores),
-            _ => score_with::<E, 4>(words, row, k, scores),
+            LANES => kth_largest(k, score_with::<E, 2>(words, row, scores)),
+            _ if k > AT_ONCE => {
+                score_with::<E, 4>(words, row, scores);
+                f32::NEG_INFINITY
+            }
+            _ => kth_largest(k, score_with::<E, 4>(words, row, scores)),
         }
     }
 }
 
-/// With the largest scores in so many registers.
+/// Scores a row. `largest` is then for [`kth_of`].
 ///
 /// # Safety
-/// As for [`score`].
+/// The processor has the instructions; 16 entries follow the row; `scores` has room for the row's length
+/// rounded up to a multiple of 16; there is a word for every code.
+#[target_feature(enable = "avx2,fma,popcnt")]
+#[inline]
+pub(super) unsafe fn score_into<E: Eight>(
+    words: E,
+    row: Row<'_>,
+    k: usize,
+    scores: &mut [f32],
+    largest: &mut [f32; AT_ONCE],
+) {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        match maxima(k) {
+            LANES => put(score_with::<E, 2>(words, row, scores), largest),
+            _ => put(score_with::<E, 4>(words, row, scores), largest),
+        }
+    }
+}
+
+/// What at least `k` single scores reach, by what scoring left. For k up to [`BOUNDED`](crate::classifier::kernel::BOUNDED).
+#[target_feature(enable = "avx2,fma,popcnt")]
+#[inline]
+pub(super) fn kth_of(largest: &[f32; AT_ONCE], k: usize) -> f32 {
+    match maxima(k) {
+        LANES => kth_largest::<2>(k, take(largest)),
+        _ => kth_largest::<4>(k, take(largest)),
+    }
+}
+
+/// Writes registers of eight numbers, at most four.
+#[target_feature(enable = "avx2,fma,popcnt")]
+#[inline]
+fn put<const REGISTERS: usize>(registers: [__m256; REGISTERS], numbers: &mut [f32; AT_ONCE]) {
+    for (&register, eight) in registers.iter().zip(numbers.chunks_exact_mut(8)) {
+        // SAFETY: there is room for eight.
+        unsafe { _mm256_storeu_ps(eight.as_mut_ptr(), register) };
+    }
+}
+
+/// Reads as many.
+#[target_feature(enable = "avx2,fma,popcnt")]
+#[inline]
+fn take<const REGISTERS: usize>(numbers: &[f32; AT_ONCE]) -> [__m256; REGISTERS] {
+    // SAFETY: there are eight.
+    std::array::from_fn(|at| unsafe { _mm256_loadu_ps(numbers[8 * at..8 * at + 8].as_ptr()) })
+}
+
+/// With the largest scores in so many registers, which are returned.
+///
+/// # Safety
+/// As for [`score_into`].
 #[target_feature(enable = "avx2,fma,popcnt")]
 #[inline]
 unsafe fn score_with<E: Eight, const REGISTERS: usize>(
     words: E,
     row: Row<'_>,
-    k: usize,
     scores: &mut [f32],
-) -> f32 {
+) -> [__m256; REGISTERS] {
     let (codes, values) = row.padded();
     let (codes, values, out) = (codes.as_ptr(), values.as_ptr(), scores.as_mut_ptr());
     let nothing = _mm256_set1_ps(f32::NEG_INFINITY);
@@ -84,7 +138,7 @@ unsafe fn score_with<E: Eight, const REGISTERS: usize>(
             _mm256_storeu_ps(out.add(at), nothing);
         }
     }
-    if k > 8 * REGISTERS { f32::NEG_INFINITY } else { kth_largest(k, largest) }
+    largest
 }
 
 /// How many entries ahead they are asked for, as what will not be needed again: so they take no place in the caches

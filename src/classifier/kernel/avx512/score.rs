@@ -1,0 +1,190 @@
+//! Scores of the entries of a row.
+
+use std::arch::x86_64::*;
+
+use super::largest::kth_largest;
+use crate::classifier::kernel::{AT_ONCE, LANES, maxima};
+use crate::shard::Row;
+
+/// Scores sixteen entries: what is stored, and what is not above any of their single scores.
+///
+/// # Safety
+/// The processor has the instructions; sixteen codes and sixteen values can be read; there is a word for every code.
+pub(super) trait Sixteen {
+    unsafe fn sixteen(&self, codes: *const u16, values: *const f32) -> (__m512, __m512);
+}
+
+/// By the coefficients of their columns, which are their codes.
+pub(super) struct Singles<'t>(pub(super) &'t [u64]);
+
+/// By the bounds of their codes.
+pub(super) struct Bounds<'t>(pub(super) &'t [u64]);
+
+/// Scores a row. Returns what at least `k` single scores reach.
+///
+/// # Safety
+/// As for [`score_into`].
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt")]
+#[inline]
+pub(super) unsafe fn score<E: Sixteen>(words: E, row: Row<'_>, k: usize, scores: &mut [f32]) -> f32 {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        match maxima(k) {
+            LANES => kth_largest(k, score_with::<E, 1>(words, row, scores)),
+            _ if k > AT_ONCE => {
+                score_with::<E, 2>(words, row, scores);
+                f32::NEG_INFINITY
+            }
+            _ => kth_largest(k, score_with::<E, 2>(words, row, scores)),
+        }
+    }
+}
+
+/// Scores a row. `largest` is then for [`kth_of`].
+///
+/// # Safety
+/// The processor has the instructions; 16 entries follow the row; `scores` has room for the row's length
+/// rounded up to a multiple of 16; there is a word for every code.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt")]
+#[inline]
+pub(super) unsafe fn score_into<E: Sixteen>(
+    words: E,
+    row: Row<'_>,
+    k: usize,
+    scores: &mut [f32],
+    largest: &mut [f32; AT_ONCE],
+) {
+    // SAFETY: as promised by the caller; there is room for 32 numbers.
+    unsafe {
+        match maxima(k) {
+            LANES => {
+                let [one] = score_with::<E, 1>(words, row, scores);
+                _mm512_storeu_ps(largest.as_mut_ptr(), one);
+            }
+            _ => {
+                let [one, other] = score_with::<E, 2>(words, row, scores);
+                _mm512_storeu_ps(largest.as_mut_ptr(), one);
+                _mm512_storeu_ps(largest[LANES..].as_mut_ptr(), other);
+            }
+        }
+    }
+}
+
+/// What at least `k` single scores reach, by what scoring left. For k up to [`BOUNDED`](crate::classifier::kernel::BOUNDED).
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt")]
+#[inline]
+pub(super) fn kth_of(largest: &[f32; AT_ONCE], k: usize) -> f32 {
+    // SAFETY: there are 32 numbers.
+    let (one, other) =
+        unsafe { (_mm512_loadu_ps(largest.as_ptr()), _mm512_loadu_ps(largest[LANES..].as_ptr())) };
+    match maxima(k) {
+        LANES => kth_largest(k, [one]),
+        _ => kth_largest(k, [one, other]),
+    }
+}
+
+const _: () = assert!(AT_ONCE == 2 * LANES, "as many as there are maxima at most");
+
+/// How many entries ahead they are asked for. Into all caches: asked for as what is needed once, some are gone again when their
+/// turn comes (measured on Sapphire Rapids).
+const AHEAD: usize = 512;
+
+/// With the largest scores in so many registers, which are returned.
+///
+/// # Safety
+/// As for [`score_into`].
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt")]
+#[inline]
+unsafe fn score_with<E: Sixteen, const REGISTERS: usize>(
+    words: E,
+    row: Row<'_>,
+    scores: &mut [f32],
+) -> [__m512; REGISTERS] {
+    let (codes, values) = row.padded();
+    let (codes, values, out) = (codes.as_ptr(), values.as_ptr(), scores.as_mut_ptr());
+    let nothing = _mm512_set1_ps(f32::NEG_INFINITY);
+    let mut largest = [nothing; REGISTERS];
+    let mut at = 0;
+    // SAFETY: `at + 16` stays within what the caller promised.
+    unsafe {
+        while at < row.len() {
+            _mm_prefetch::<_MM_HINT_T0>(values.wrapping_add(at + AHEAD).cast());
+            _mm_prefetch::<_MM_HINT_T0>(codes.wrapping_add(at + AHEAD).cast());
+            let inside = u16::MAX >> (LANES - (row.len() - at).min(LANES));
+            let (some, least) = words.sixteen(codes.add(at), values.add(at));
+            _mm512_storeu_ps(out.add(at), _mm512_mask_mov_ps(nothing, inside, some));
+            largest[0] = _mm512_mask_max_ps(largest[0], inside, largest[0], least);
+            largest.rotate_left(1);
+            at += LANES;
+        }
+    }
+    largest
+}
+
+/// The scores of sixteen columns, each rounded once, which is monotone.
+///
+/// # Safety
+/// The processor has the instructions; there is a word for every column.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt")]
+#[inline]
+pub(super) unsafe fn score_sixteen(words: &[u64], columns: __m512i, values: __m512) -> __m512 {
+    // SAFETY: as promised by the caller.
+    let (slopes, intercepts) = unsafe { halves(words, columns) };
+    _mm512_fmadd_ps(slopes, values, intercepts)
+}
+
+/// The lower halves of the words of sixteen columns, and the upper ones.
+///
+/// # Safety
+/// The processor has the instructions; there is a word for every column.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt")]
+#[inline]
+unsafe fn halves(words: &[u64], columns: __m512i) -> (__m512, __m512) {
+    let words = words.as_ptr().cast::<i64>();
+    // SAFETY: as promised by the caller.
+    let (low, high) = unsafe {
+        let low = _mm512_i32gather_epi64::<8>(_mm512_castsi512_si256(columns), words);
+        let high = _mm512_i32gather_epi64::<8>(_mm512_extracti64x4_epi64::<1>(columns), words);
+        (_mm512_castsi512_ps(low), _mm512_castsi512_ps(high))
+    };
+    let even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    let odd = _mm512_add_epi32(even, _mm512_set1_epi32(1));
+    (_mm512_permutex2var_ps(low, even, high), _mm512_permutex2var_ps(low, odd, high))
+}
+
+/// Sixteen codes, one to a lane.
+///
+/// # Safety
+/// The processor has the instructions; the codes can be read.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt")]
+#[inline]
+unsafe fn wide(codes: *const u16) -> __m512i {
+    // SAFETY: as promised by the caller.
+    _mm512_cvtepu16_epi32(unsafe { _mm256_loadu_si256(codes.cast()) })
+}
+
+impl Sixteen for Singles<'_> {
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt")]
+    #[inline]
+    unsafe fn sixteen(&self, codes: *const u16, values: *const f32) -> (__m512, __m512) {
+        // SAFETY: as promised by the caller.
+        let scores = unsafe { score_sixteen(self.0, wide(codes), _mm512_loadu_ps(values)) };
+        (scores, scores)
+    }
+}
+
+impl Sixteen for Bounds<'_> {
+    /// What no column of their codes scores above, and below.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt")]
+    #[inline]
+    unsafe fn sixteen(&self, codes: *const u16, values: *const f32) -> (__m512, __m512) {
+        // SAFETY: as promised by the caller.
+        let ((up, down), values) = unsafe { (halves(self.0, wide(codes)), _mm512_loadu_ps(values)) };
+        let score = |both: __m512| {
+            let slopes = _mm512_and_ps(both, _mm512_castsi512_ps(_mm512_set1_epi32(0xffff_0000_u32 as i32)));
+            let intercepts = _mm512_slli_epi32::<16>(_mm512_castps_si512(both));
+            _mm512_fmadd_ps(slopes, values, _mm512_castsi512_ps(intercepts))
+        };
+        (score(up), score(down))
+    }
+}
