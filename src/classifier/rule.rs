@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use crate::measure::{Gradient, fill_blocks, larger, largest};
-use crate::memory::zeros;
 
 /// Where a rule looks for labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -74,7 +73,7 @@ impl Rule {
         let narrow = |out: &mut [f32], values: &[f64]| {
             out.iter_mut().zip(values).for_each(|(out, v)| *out = (v * scale) as f32);
         };
-        let (mut narrow_slopes, mut narrow_intercepts) = (zeros(slopes.len()), zeros(slopes.len()));
+        let (mut narrow_slopes, mut narrow_intercepts) = (vec![0.0; slopes.len()], vec![0.0; slopes.len()]);
         fill_blocks(&mut narrow_slopes, |range, out| {
             narrow(out, &slopes[range.clone()]);
             change(range, out);

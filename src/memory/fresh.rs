@@ -2,56 +2,30 @@
 
 #![allow(unsafe_code)]
 
-use bytemuck::Pod;
-
-use super::pages::LARGE;
-
 /// Takes the pages of a slice that have not been written to yet from the system, all in one call: a page fault for each
 /// would take longer than filling it. Changes no content; where the system cannot do this, pages come by faults as ever.
 #[inline]
 pub fn take_pages<T>(slice: &mut [T]) {
     #[cfg(target_os = "linux")]
-    advise(slice, libc::MADV_POPULATE_WRITE);
+    {
+        // SAFETY: asks for a constant of the system.
+        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) }.max(1) as usize;
+        let range = slice.as_mut_ptr_range();
+        let first = range.start.addr() / page * page;
+        let length = range.end.addr() - first;
+        let start = range.start.wrapping_byte_sub(range.start.addr() - first);
+        if size_of_val(slice) >= page {
+            // SAFETY: all pages from the first to the last of the slice are mapped, and this writes nothing to them.
+            unsafe { libc::madvise(start.cast(), length, libc::MADV_POPULATE_WRITE) };
+        }
+    }
     #[cfg(not(target_os = "linux"))]
     let _ = slice;
-}
-
-/// So many zeros, to be overwritten soon: where they are many, in pages of 2 MiB if the system has them.
-pub fn zeros<T: Pod>(length: usize) -> Vec<T> {
-    let mut zeros = vec![T::zeroed(); length];
-    #[cfg(target_os = "linux")]
-    if size_of_val(&*zeros) >= LARGE {
-        advise(&mut zeros, libc::MADV_HUGEPAGE);
-    }
-    zeros
-}
-
-/// Tells the system what will become of the pages of a slice; it may or may not care. Changes no content.
-#[cfg(target_os = "linux")]
-fn advise<T>(slice: &mut [T], advice: libc::c_int) {
-    // SAFETY: asks for a constant of the system.
-    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) }.max(1) as usize;
-    let range = slice.as_mut_ptr_range();
-    let first = range.start.addr() / page * page;
-    let length = range.end.addr() - first;
-    let start = range.start.wrapping_byte_sub(range.start.addr() - first);
-    if size_of_val(slice) >= page {
-        // SAFETY: all pages from the first to the last of the slice are mapped, and none of the advice that is given here
-        // writes to them.
-        unsafe { libc::madvise(start.cast(), length, advice) };
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn large_vectors_are_zeros_too() {
-        for length in [0, 1, LARGE / 4 - 1, LARGE] {
-            assert_eq!(zeros::<u32>(length), vec![0; length]);
-        }
-    }
 
     #[test]
     fn content_stays_and_zeros_are_zeros() {

@@ -21,7 +21,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 pub use check::{Fits, check_room};
-pub use fresh::{take_pages, zeros};
+pub use fresh::take_pages;
 pub use pages::Zeroed;
 pub use refusal::Refusal;
 

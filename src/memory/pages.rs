@@ -21,7 +21,7 @@ enum Pages<T> {
 }
 
 /// Smaller arrays would waste a large page.
-pub(super) const LARGE: usize = 4 << 20;
+const LARGE: usize = 4 << 20;
 
 impl<T: Pod> Zeroed<T> {
     pub fn new(length: usize) -> Zeroed<T> {

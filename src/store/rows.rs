@@ -7,7 +7,6 @@ use rayon::prelude::*;
 use super::error::Result;
 use super::matrix::MatrixFile;
 use super::slab::{Content, RowStarts, Slab};
-use crate::memory::zeros;
 use crate::world::progress;
 
 /// A matrix in memory (DESIGN section 3).
@@ -30,8 +29,8 @@ impl MatrixFile<'_> {
     pub fn read(&self, starts: &RowStarts, content: Content) -> Result<Csr> {
         let places = starts.starts();
         let (rows, entries) = (places.len() - 1, starts.entries() as usize);
-        let (mut columns, mut values) = (zeros(entries), zeros(entries));
-        let mut indptr = zeros(rows + 1);
+        let (mut columns, mut values) = (vec![0; entries], vec![0.0; entries]);
+        let mut indptr = vec![0; rows + 1];
         let parts = parts(places, &mut columns, &mut values, &mut indptr[1..]);
         let read = |slab: &mut Slab, part: Part<'_>| {
             self.read_slab(starts, part.rows, content, slab)?;
