@@ -318,6 +318,20 @@ fn shares_are_balanced_by_entries_not_by_rows() {
     assert!(shares[0].0 > 30 * shares[3].0, "the first reader has many short rows: {shares:?}");
 }
 
+/// So many that several threads read a part each, and each part has another number of zeros.
+#[test]
+fn many_labels_are_read_without_their_zeros() {
+    let value = |row: u32, column: u32| if (row * 7 + column * column) % 11 < 6 { 1.0 } else { 0.0 };
+    let row = |row: u32| (0..row % 29).map(|column| (column, value(row, column))).collect();
+    let rows = Rows { columns: 29, rows: (0..60_000).map(row).collect() };
+    assert!(rows.values().len() > 3 << 18, "more than a thread reads at a time");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.h5");
+    write_ours(&path, &rows).unwrap();
+    assert!(read(&path, Content::Labels, 1) == rows.without_zeros());
+    assert!(read(&path, Content::Finite, 1) == rows);
+}
+
 fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();
     entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
