@@ -55,6 +55,13 @@ pub(super) struct Aggregated {
     pub sensitivity: Sensitivity,
 }
 
+impl Aggregated {
+    /// All labels have the same weight, whatever their values.
+    fn even(value: f64, scale: f64) -> Aggregated {
+        Aggregated { value, sensitivity: Sensitivity::Label { scale, power: 0 } }
+    }
+}
+
 /// The derivative of an aggregation.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Sensitivity {
@@ -111,13 +118,17 @@ impl Aggregate {
                     sensitivity: Sensitivity::Label { scale: value * value / labels, power: -2 },
                 }
             }
-            (Kind::Sum, Some(Statistic::Total(value))) => {
-                Aggregated { value, sensitivity: Sensitivity::Label { scale: 1.0, power: 0 } }
-            }
-            (_, Some(Statistic::Total(total))) => Aggregated {
-                value: total / labels,
-                sensitivity: Sensitivity::Label { scale: 1.0 / labels, power: 0 },
-            },
+            (Kind::Sum, Some(Statistic::Total(value))) => Aggregated::even(value, 1.0),
+            (_, Some(Statistic::Total(total))) => Aggregated::even(total / labels, 1.0 / labels),
+        }
+    }
+
+    /// The aggregation where it has a known value, unless its derivative depends on more than that.
+    pub(super) fn known(&self, value: f64, labels: usize) -> Option<Aggregated> {
+        match self.kind {
+            Kind::Sum => Some(Aggregated::even(value, 1.0)),
+            Kind::Macro => Some(Aggregated::even(value, 1.0 / labels as f64)),
+            _ => None,
         }
     }
 

@@ -2,11 +2,11 @@
 
 use rayon::prelude::*;
 
-use super::aggregate::Aggregate;
+use super::aggregate::{Aggregate, Aggregated};
 use super::blocks::{BLOCK, LANES, PARALLEL_FROM, TASK, lanes, sum_blocks};
 use super::confusion::Tensor;
 use super::error::MeasureError;
-use super::formula::DualColumn;
+use super::formula::{DualColumn, Node};
 use super::number::{Dual, Number};
 use super::objective::Objective;
 use super::vectors::vectorised;
@@ -86,9 +86,33 @@ impl Objective {
         tensor: &Tensor,
         spare: Option<Gradient>,
     ) -> Result<Gradient, MeasureError> {
+        self.gradient_from(&self.aggregated(View::at(tensor)), tensor, spare)
+    }
+
+    /// [`Objective::gradient_reusing`] where the value at the tensor is known, bit for bit. Then most metrics are not evaluated
+    /// again.
+    pub fn gradient_knowing(
+        &self,
+        value: f64,
+        tensor: &Tensor,
+        spare: Option<Gradient>,
+    ) -> Result<Gradient, MeasureError> {
+        let alone = match (&self.aggregates[..], &self.outer) {
+            ([only], Node::Leaf(0)) => only.known(value, tensor.labels()),
+            _ => None,
+        };
+        let aggregated = alone.map_or_else(|| self.aggregated(View::at(tensor)), |alone| vec![alone]);
+        self.gradient_from(&aggregated, tensor, spare)
+    }
+
+    fn gradient_from(
+        &self,
+        aggregated: &[Aggregated],
+        tensor: &Tensor,
+        spare: Option<Gradient>,
+    ) -> Result<Gradient, MeasureError> {
         let view = View::at(tensor);
-        let aggregated = self.aggregated(view);
-        let value = self.combine(&aggregated);
+        let value = self.combine(aggregated);
         if !value.is_finite() {
             return Err(MeasureError::Value { metric: self.text.clone(), value });
         }
@@ -96,7 +120,7 @@ impl Objective {
         let weights: Vec<f64> =
             (0..values.len()).map(|index| self.outer_derivative(&values, index)).collect();
 
-        let parts: Vec<_> = self.aggregates.iter().zip(&aggregated).zip(weights).collect();
+        let parts: Vec<_> = self.aggregates.iter().zip(aggregated).zip(weights).collect();
         let scratch = || -> Scratch { self.aggregates.iter().map(Aggregate::dual_columns).collect() };
         let fill = |scratch: &mut Scratch,
                     (block, (slopes, intercepts)): (usize, (&mut [f64], &mut [f64]))| {

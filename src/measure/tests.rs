@@ -592,10 +592,22 @@ fn no_bit_depends_on_the_instructions_of_the_processor() {
                 numbers.extend(gradient.slopes.iter().chain(&gradient.intercepts));
                 let again =
                     objective.gradient(&to).and_then(|old| objective.gradient_reusing(&from, Some(old)));
-                assert_eq!(again.ok(), Some(gradient), "{formula}");
+                assert_eq!(again.as_ref().ok(), Some(&gradient), "{formula}");
+                let known = objective.gradient_knowing(objective.value(&from), &from, again.ok());
+                assert_eq!(known.ok(), Some(gradient), "{formula}");
             }
             bits(&numbers)
         };
         assert_eq!(numbers(&fast), numbers(&plain), "{formula}");
+    }
+}
+
+#[test]
+fn a_known_value_is_not_computed_again_where_it_says_all() {
+    let tensor = tensor(1111, 5);
+    let value = |formula: &str| bind(formula).gradient_knowing(0.125, &tensor, None).unwrap().value;
+    assert_eq!(value("macro-f1"), 0.125);
+    for formula in ["2*macro-f1", "micro-f1", "gmean-labels(recall)", "macro-f1 + macro-recall"] {
+        assert_eq!(value(formula), bind(formula).value(&tensor), "{formula}");
     }
 }

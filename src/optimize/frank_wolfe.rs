@@ -214,7 +214,7 @@ impl<'a> Search<'a> {
     pub(super) fn gradient(&mut self, direction: usize) -> Result<Gradient> {
         let spare = self.spare.take();
         Ok(match direction {
-            0 => self.objective.gradient_reusing(&self.state.current, spare)?,
+            0 => self.objective.gradient_knowing(self.state.utility, &self.state.current, spare)?,
             smoothed => {
                 let epsilon = SMOOTHED[smoothed - 1] / self.population.rows as f64;
                 self.metric.bind(self.options.k, epsilon).gradient_reusing(&self.state.current, spare)?
@@ -253,8 +253,7 @@ impl<'a> Search<'a> {
         if step.size < self.options.tolerance || !promising {
             return false;
         }
-        self.go(rule, next, step.size);
-        self.state.utility = step.value;
+        self.go(rule, next, step);
         let seconds = start.elapsed().as_secs_f64();
         let done = Iteration { utility: step.value, step: step.size, gap: self.state.gap, seconds };
         self.state.trajectory.push(done);
@@ -262,9 +261,10 @@ impl<'a> Search<'a> {
     }
 
     /// Goes that far towards a rule (Algorithm 1, lines 13 and 14).
-    pub(super) fn go(&mut self, rule: Rule, next: &Tensor, size: f64) {
-        self.state.current.mix(next, size);
-        self.state.mixture.add(rule, size);
+    pub(super) fn go(&mut self, rule: Rule, next: &Tensor, step: Step) {
+        self.state.current.mix(next, step.size);
+        self.state.mixture.add(rule, step.size);
+        self.state.utility = step.value;
     }
 
     /// Whether to go on after this step, and if not, why.

@@ -86,7 +86,7 @@ impl<'a> Oracle<'a> {
             tensor
         };
         let parts: Vec<Tensor> = mixture.rules.iter().map(&mut tensor).collect();
-        mixture_of(&mixture.weights, &parts)
+        mixture_of(&mixture.weights, parts)
     }
 
     /// Rank 0's outcome on every rank.
@@ -108,7 +108,10 @@ impl<'a> Oracle<'a> {
 }
 
 /// The tensor of a mixture of rules with these tensors.
-pub(super) fn mixture_of(weights: &[f64], parts: &[Tensor]) -> Tensor {
-    let weighted: Vec<(f64, &Tensor)> = weights.iter().copied().zip(parts).collect();
+pub(super) fn mixture_of(weights: &[f64], mut parts: Vec<Tensor>) -> Tensor {
+    if weights == [1.0] && parts.len() == 1 {
+        return parts.swap_remove(0);
+    }
+    let weighted: Vec<(f64, &Tensor)> = weights.iter().copied().zip(&parts).collect();
     Tensor::scaled_sum(&weighted)
 }

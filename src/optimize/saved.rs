@@ -12,6 +12,7 @@ use super::initial::Initial;
 use super::oracle::mixture_of;
 use super::seconds::Seconds;
 use super::state::{State, Turn};
+use super::step::Step;
 use crate::checkpoint::{Part, Snapshot};
 use crate::measure::{Metric, Population, Tensor};
 use crate::store::Iteration;
@@ -89,20 +90,20 @@ impl Asked<'_> {
         let mixture = initial.clone().mixture(population, options.k, options.candidates);
         let (first, steps) = lasting.split_at_checked(mixture.rules.len())?;
         let parts: Vec<Tensor> = first.iter().map(tensor).collect::<Option<_>>()?;
-        let current = mixture_of(&mixture.weights, &parts);
-        drop(parts);
+        let current = mixture_of(&mixture.weights, parts);
         let state = State::new(mixture, current, small.initial_utility.value());
         let mut search = Search::new(metric, population, options, state);
         let [taken, directions] = [small.trajectory.len(), small.directions.len()];
         if taken != steps.len() || directions != steps.len() {
             return None;
         }
-        for ((answer, &direction), &[_, size, ..]) in
+        for ((answer, &direction), &[value, size, ..]) in
             steps.iter().zip(&small.directions).zip(&small.trajectory)
         {
+            let step = Step { size: size.value(), value: value.value() };
             let gradient = search.gradient(direction).ok()?;
             let rule = search.rule(&gradient);
-            search.go(rule, &tensor(answer)?, size.value());
+            search.go(rule, &tensor(answer)?, step);
             search.spare = Some(gradient);
         }
         // The same way must lead to the same place.
