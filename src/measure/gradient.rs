@@ -89,8 +89,8 @@ impl Objective {
         self.gradient_from(&self.aggregated(View::at(tensor)), tensor, spare)
     }
 
-    /// [`Objective::gradient_reusing`] where the value at the tensor is known, bit for bit. Then most metrics are not evaluated
-    /// again.
+    /// [`Objective::gradient_reusing`] where the value at the tensor is known, bit for bit. A metric that is nothing but one mean
+    /// or sum over labels is not evaluated again then.
     pub fn gradient_knowing(
         &self,
         value: f64,
