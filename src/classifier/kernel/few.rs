@@ -63,7 +63,7 @@ impl Few {
         match kernel {
             Kernel::Scalar => scalar::score_few(table, columns, *length, values, k, scores),
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2(kernel) | Kernel::Avx512(super::avx512::Avx512 { avx2: kernel }) => {
+            Kernel::Avx2(kernel) | Kernel::Avx512(super::avx512::Avx512 { avx2: kernel, .. }) => {
                 kernel.score_few(table, columns, *length, values, k, scores)
             }
         }

@@ -140,7 +140,7 @@ impl Kernel {
         let mut kernels = Vec::new();
         #[cfg(target_arch = "x86_64")]
         {
-            kernels.extend(avx512::Avx512::detect().map(Kernel::Avx512));
+            kernels.extend(avx512::Avx512::detect().into_iter().flatten().map(Kernel::Avx512));
             kernels.extend(avx2::Avx2::detect().map(Kernel::Avx2));
         }
         kernels.push(Kernel::Scalar);
@@ -153,7 +153,9 @@ impl Kernel {
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx2(_) => "AVX2",
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512(_) => "AVX-512",
+            Kernel::Avx512(avx512::Avx512 { gathers: true, .. }) => "AVX-512",
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512(_) => "AVX-512 without gathers",
         }
     }
 
@@ -182,7 +184,7 @@ impl Kernel {
             _ if !table.has_own_codes() => row.has(column),
             Kernel::Scalar => row.has(column),
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2(kernel) | Kernel::Avx512(avx512::Avx512 { avx2: kernel }) => {
+            Kernel::Avx2(kernel) | Kernel::Avx512(avx512::Avx512 { avx2: kernel, .. }) => {
                 kernel.contains(row.codes(), column as u16)
             }
         }

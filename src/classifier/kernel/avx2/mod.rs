@@ -7,7 +7,7 @@
 mod candidates;
 mod find;
 mod largest;
-mod score;
+pub(super) mod score;
 
 use self::candidates::{gather, pick};
 use self::find::{contains, count, find};

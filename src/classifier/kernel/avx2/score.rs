@@ -154,7 +154,7 @@ const AHEAD: usize = 512;
 /// The processor has the instructions; eight codes can be read; there is a word for every code.
 #[target_feature(enable = "avx2,fma,popcnt")]
 #[inline]
-unsafe fn places<W>(words: &[W], codes: *const u16) -> [*const W; 8] {
+pub(in crate::classifier::kernel) unsafe fn places<W>(words: &[W], codes: *const u16) -> [*const W; 8] {
     // SAFETY: promised by the caller.
     std::array::from_fn(|lane| unsafe { words.as_ptr().add(codes.add(lane).read_volatile().into()) })
 }
@@ -210,7 +210,7 @@ pub(super) unsafe fn score_eight(places: [*const u64; 8], values: __m256) -> __m
 /// The processor has the instructions; the eight words can be read.
 #[target_feature(enable = "avx2,fma,popcnt")]
 #[inline]
-unsafe fn halves([a, b, c, d, e, f, g, h]: [*const u64; 8]) -> (__m256, __m256) {
+pub(in crate::classifier::kernel) unsafe fn halves([a, b, c, d, e, f, g, h]: [*const u64; 8]) -> (__m256, __m256) {
     // SAFETY: as promised by the caller.
     unsafe {
         let two = |first: *const u64, second: *const u64| {

@@ -4,6 +4,7 @@
 
 mod candidates;
 mod find;
+mod gathers;
 mod largest;
 mod score;
 
@@ -21,16 +22,21 @@ use crate::shard::{Grouping, Row};
 pub struct Avx512 {
     /// What can be done with shorter vectors just as well.
     pub(super) avx2: Avx2,
+    /// Whether to use gather instructions; see [`gathers`].
+    pub(super) gathers: bool,
 }
 
 impl Avx512 {
-    pub(super) fn detect() -> Option<Avx512> {
+    /// With and without gathers, the faster one first.
+    pub(super) fn detect() -> Option<[Avx512; 2]> {
         let avx2 = Avx2::detect()?;
-        (is_x86_feature_detected!("avx512f")
+        let detected = is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")
             && is_x86_feature_detected!("avx512dq")
-            && is_x86_feature_detected!("avx512vl"))
-        .then_some(Avx512 { avx2 })
+            && is_x86_feature_detected!("avx512vl");
+        // SAFETY: the processor has been seen to have the instructions.
+        let gathers = detected.then(|| unsafe { gathers::are_faster() })?;
+        Some([gathers, !gathers].map(|gathers| Avx512 { avx2, gathers }))
     }
 
     #[inline]
@@ -43,11 +49,17 @@ impl Avx512 {
             match table.scores() {
                 Scores::Single => {
                     assert!(table.words.len() >= Grouping::CODES, "a word for every code");
-                    score(Singles(&table.words), row, k, scores)
+                    match self.gathers {
+                        true => score(Singles::<true>(&table.words), row, k, scores),
+                        false => score(Singles::<false>(&table.words), row, k, scores),
+                    }
                 }
                 Scores::Bound => {
                     assert!(table.bounds.len() >= Grouping::CODES, "a bound for every code");
-                    score(Bounds(&table.bounds), row, k, scores)
+                    match self.gathers {
+                        true => score(Bounds::<true>(&table.bounds), row, k, scores),
+                        false => score(Bounds::<false>(&table.bounds), row, k, scores),
+                    }
                 }
             }
         }
@@ -64,13 +76,18 @@ impl Avx512 {
     ) {
         assert!(table.words.len() >= Grouping::CODES, "a word for every code");
         // SAFETY: `self` proves the instructions, and the words have been checked.
-        unsafe { self.best_of_rows(&table.words, rows, k, space, tell) }
+        unsafe {
+            match self.gathers {
+                true => self.best_of_rows::<true>(&table.words, rows, k, space, tell),
+                false => self.best_of_rows::<false>(&table.words, rows, k, space, tell),
+            }
+        }
     }
 
     /// # Safety
     /// The processor has the instructions; there is a word for every code.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt")]
-    unsafe fn best_of_rows<'r>(
+    unsafe fn best_of_rows<'r, const GATHERS: bool>(
         self,
         words: &[u64],
         rows: impl Iterator<Item = Row<'r>>,
@@ -83,7 +100,7 @@ impl Avx512 {
             k,
             space,
             // SAFETY: `Row::new` has seen that 16 entries follow the row, and there are as many scores as entries, rounded up.
-            |row, scores| unsafe { score(Singles(words), row, k, scores) },
+            |row, scores| unsafe { score(Singles::<GATHERS>(words), row, k, scores) },
             |scores, threshold, positions| find(scores, threshold, positions),
             |scores, positions, found, best| self.avx2.split(scores, positions, found, k, best),
             tell,
@@ -101,13 +118,18 @@ impl Avx512 {
     ) {
         assert!(table.bounds.len() >= Grouping::CODES, "a bound for every code");
         // SAFETY: `self` proves the instructions, and the bounds have been checked.
-        unsafe { self.best_of_shared(table, rows, k, space, tell) }
+        unsafe {
+            match self.gathers {
+                true => self.best_of_shared::<true>(table, rows, k, space, tell),
+                false => self.best_of_shared::<false>(table, rows, k, space, tell),
+            }
+        }
     }
 
     /// # Safety
     /// The processor has the instructions; there is a bound for every code.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt")]
-    unsafe fn best_of_shared<'r>(
+    unsafe fn best_of_shared<'r, const GATHERS: bool>(
         self,
         table: &Table,
         rows: impl Iterator<Item = Row<'r>> + Clone,
@@ -120,10 +142,18 @@ impl Avx512 {
             bound: |row: Row<'r>, bounds: &mut [f32], largest: &mut [f32; AT_ONCE]| {
                 // SAFETY: `Row::new` has seen that 16 entries follow the row, and there are as many bounds as entries, rounded
                 // up.
-                unsafe { score_into(Bounds(&table.bounds), row, k, bounds, largest) };
+                unsafe { score_into(Bounds::<GATHERS>(&table.bounds), row, k, bounds, largest) };
             },
             kth: |largest: &[f32; AT_ONCE]| kth_of(largest, k),
             find: |row: Row<'r>, bounds: &[f32], least: f32, positions: &mut [u32], few: &mut Candidates| {
+                if !GATHERS {
+                    few.found = find(bounds, least, positions);
+                    if few.found <= AT_ONCE {
+                        self.avx2.gather(row, positions, few);
+                        few.bring(table);
+                    }
+                    return;
+                }
                 let (found, first) = find_first(bounds, least);
                 few.found = found;
                 if found <= LANES {
@@ -136,7 +166,7 @@ impl Avx512 {
                 }
             },
             pick: |few: &mut Candidates| {
-                if few.found <= LANES { pick(words, few, k) } else { self.avx2.pick(words, few, k) }
+                if GATHERS && few.found <= LANES { pick(words, few, k) } else { self.avx2.pick(words, few, k) }
             },
         };
         best_side_by_side(rows, k, space, steps, tell);

@@ -3,6 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::largest::kth_largest;
+use crate::classifier::kernel::avx2::score as avx2;
 use crate::classifier::kernel::{AT_ONCE, LANES, maxima};
 use crate::shard::Row;
 
@@ -14,11 +15,12 @@ pub(super) trait Sixteen {
     unsafe fn sixteen(&self, codes: *const u16, values: *const f32) -> (__m512, __m512);
 }
 
-/// By the coefficients of their columns, which are their codes.
-pub(super) struct Singles<'t>(pub(super) &'t [u64]);
+/// By the coefficients of their columns, which are their codes. Either sixteen words are looked up by gather instructions,
+/// or one after the other: see [`super::gathers`].
+pub(super) struct Singles<'t, const GATHERS: bool>(pub(super) &'t [u64]);
 
 /// By the bounds of their codes.
-pub(super) struct Bounds<'t>(pub(super) &'t [u64]);
+pub(super) struct Bounds<'t, const GATHERS: bool>(pub(super) &'t [u64]);
 
 /// Scores a row. Returns what at least `k` single scores reach.
 ///
@@ -152,34 +154,46 @@ unsafe fn halves(words: &[u64], columns: __m512i) -> (__m512, __m512) {
     (_mm512_permutex2var_ps(low, even, high), _mm512_permutex2var_ps(low, odd, high))
 }
 
-/// Sixteen codes, one to a lane.
+/// [`halves`] of the words of sixteen codes.
 ///
 /// # Safety
-/// The processor has the instructions; the codes can be read.
+/// The processor has the instructions; sixteen codes can be read; there is a word for every code.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt")]
 #[inline]
-unsafe fn wide(codes: *const u16) -> __m512i {
+pub(super) unsafe fn halves_of<const GATHERS: bool>(words: &[u64], codes: *const u16) -> (__m512, __m512) {
     // SAFETY: as promised by the caller.
-    _mm512_cvtepu16_epi32(unsafe { _mm256_loadu_si256(codes.cast()) })
+    unsafe {
+        if GATHERS {
+            return halves(words, _mm512_cvtepu16_epi32(_mm256_loadu_si256(codes.cast())));
+        }
+        let first = avx2::halves(avx2::places(words, codes));
+        let second = avx2::halves(avx2::places(words, codes.add(LANES / 2)));
+        let both = |first: __m256, second: __m256| {
+            _mm512_insertf32x8::<1>(_mm512_castps256_ps512(first), second)
+        };
+        (both(first.0, second.0), both(first.1, second.1))
+    }
 }
 
-impl Sixteen for Singles<'_> {
+impl<const GATHERS: bool> Sixteen for Singles<'_, GATHERS> {
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt")]
     #[inline]
     unsafe fn sixteen(&self, codes: *const u16, values: *const f32) -> (__m512, __m512) {
         // SAFETY: as promised by the caller.
-        let scores = unsafe { score_sixteen(self.0, wide(codes), _mm512_loadu_ps(values)) };
+        let ((slopes, intercepts), values) =
+            unsafe { (halves_of::<GATHERS>(self.0, codes), _mm512_loadu_ps(values)) };
+        let scores = _mm512_fmadd_ps(slopes, values, intercepts);
         (scores, scores)
     }
 }
 
-impl Sixteen for Bounds<'_> {
+impl<const GATHERS: bool> Sixteen for Bounds<'_, GATHERS> {
     /// What no column of their codes scores above, and below.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt")]
     #[inline]
     unsafe fn sixteen(&self, codes: *const u16, values: *const f32) -> (__m512, __m512) {
         // SAFETY: as promised by the caller.
-        let ((up, down), values) = unsafe { (halves(self.0, wide(codes)), _mm512_loadu_ps(values)) };
+        let ((up, down), values) = unsafe { (halves_of::<GATHERS>(self.0, codes), _mm512_loadu_ps(values)) };
         let score = |both: __m512| {
             let slopes = _mm512_and_ps(both, _mm512_castsi512_ps(_mm512_set1_epi32(0xffff_0000_u32 as i32)));
             let intercepts = _mm512_slli_epi32::<16>(_mm512_castps_si512(both));
