@@ -25,16 +25,16 @@ pub(super) struct Counter {
 const BATCH: usize = 32;
 
 impl Counter {
-    pub fn new(shard: &Shard) -> Counter {
-        let labels = shard.labels();
+    /// One that tells the first so many columns apart.
+    pub fn new(shard: &Shard, columns: usize) -> Counter {
         Counter {
             selector: Selector::default(),
             chosen: Chosen::default(),
-            tallies: Tallies::new(labels),
+            tallies: Tallies::new(columns),
             fills: Fills::default(),
             expected: match &shard.targets {
                 Targets::Labels(_) => Zeroed::new(0),
-                Targets::Expected(_) => Zeroed::new(labels),
+                Targets::Expected(_) => Zeroed::new(columns + 1),
             },
         }
     }
@@ -62,7 +62,8 @@ impl Counter {
                 Targets::Expected(fixed) => {
                     self.tallies.add(self.chosen.entries.iter().map(|one| (one.column, 0)));
                     for &ChosenEntry { column, entry } in &self.chosen.entries {
-                        self.expected[column as usize] += fixed.encode_single(marginals.values()[entry]);
+                        let place = self.tallies.place(column);
+                        self.expected[place] += fixed.encode_single(marginals.values()[entry]);
                     }
                     // What is not stored has probability 0 and adds nothing to what is expected.
                     self.fills.add(rule, &self.chosen);
@@ -119,7 +120,7 @@ impl Fills {
         let mut beyond = 0;
         for place in (0..self.taken.len().saturating_sub(1)).rev() {
             beyond += self.taken[place + 1];
-            let column = rule.unstored.get(place).column as usize;
+            let column = tallies.place(rule.unstored.get(place).column);
             tallies.counts[column] += both(beyond - self.stored[place], self.hits[place]);
         }
         for counts in [&mut self.taken, &mut self.stored, &mut self.hits] {
@@ -130,6 +131,8 @@ impl Fills {
 
 /// How often each column was predicted, and was so rightly.
 struct Tallies {
+    /// Columns that are told apart. All others are counted as one, behind them, which nobody asks for.
+    columns: usize,
     /// Both in one word ([`both`]), because both are counted at once. A shard has fewer rows than a half counts to (see
     /// `Shard::MOST_ROWS`).
     counts: Zeroed<u64>,
@@ -154,29 +157,37 @@ const PENDING: usize = 1 << 14;
 
 impl Tallies {
     fn new(columns: usize) -> Tallies {
-        let stretches = columns.div_ceil(STRETCH);
+        let stretches = (columns + 1).div_ceil(STRETCH);
         let collected = if stretches > 4 { stretches } else { 0 };
         Tallies {
-            counts: Zeroed::new(columns),
+            columns,
+            counts: Zeroed::new(columns + 1),
             pending: vec![0; collected * PENDING],
             lengths: vec![0; collected],
         }
+    }
+
+    /// Where a column is counted.
+    #[inline]
+    fn place(&self, column: u32) -> usize {
+        (column as usize).min(self.columns)
     }
 
     /// Counts columns, each with 1 if it was right and 0 otherwise.
     #[inline(always)]
     fn add(&mut self, each: impl Iterator<Item = (u32, u32)>) {
         // As slices: then where they are is not asked again for every entry.
-        let Tallies { counts, pending, lengths } = self;
+        let Tallies { columns, counts, pending, lengths } = self;
         let (counts, pending, lengths): (&mut [u64], &mut [u16], &mut [u16]) = (counts, pending, lengths);
+        let each = each.map(|(column, hit)| ((column as usize).min(*columns), hit));
         if lengths.is_empty() {
-            each.for_each(|(column, hit)| counts[column as usize] += both(1, hit));
+            each.for_each(|(place, hit)| counts[place] += both(1, hit));
             return;
         }
-        for (column, hit) in each {
-            let stretch = column as usize / STRETCH;
+        for (place, hit) in each {
+            let stretch = place / STRETCH;
             let length = &mut lengths[stretch];
-            let code = ((column as usize % STRETCH) << 1) as u16 | hit as u16;
+            let code = ((place % STRETCH) << 1) as u16 | hit as u16;
             pending[stretch * PENDING + usize::from(*length)] = code;
             *length += 1;
             if usize::from(*length) == PENDING {
@@ -187,7 +198,7 @@ impl Tallies {
 
     /// Adds what is pending.
     fn flush(&mut self) {
-        let Tallies { counts, pending, lengths } = self;
+        let Tallies { counts, pending, lengths, .. } = self;
         let stretches = lengths.iter_mut().enumerate();
         stretches.for_each(|(stretch, length)| flush(stretch, counts, pending, length));
     }
@@ -205,35 +216,33 @@ fn flush(stretch: usize, counts: &mut [u64], pending: &[u16], length: &mut u16) 
     }
 }
 
-/// Labels that one thread adds up at a time.
-const LABELS: usize = 1 << 14;
+/// Columns that one thread adds up at a time.
+const COLUMNS: usize = 1 << 14;
 
-/// Makes `counts` what all threads counted, by label. The counters are as new afterwards.
-pub(super) fn total(marginals: &Marginals, rule: &Prepared<'_>, parts: &mut [Counter], counts: &mut Counts) {
+/// Makes `counts` what all threads counted, by column. The counters are as new afterwards.
+pub(super) fn total(rule: &Prepared<'_>, parts: &mut [Counter], counts: &mut Counts) {
     parts.par_iter_mut().for_each(|part| {
         part.tallies.flush();
         part.fills.flush(rule, &mut part.tallies);
     });
-    let columns_of = marginals.columns_of();
-    let predicted = counts.predicted.par_chunks_mut(LABELS);
-    let hits = counts.true_positives.par_chunks_mut(LABELS);
+    let predicted = counts.predicted.par_chunks_mut(COLUMNS);
+    let hits = counts.true_positives.par_chunks_mut(COLUMNS);
     predicted.zip(hits).enumerate().for_each(|(at, (predicted, hits))| {
         predicted.fill(0);
         hits.fill(0);
         for part in &*parts {
-            let (counts, expected): (&[u64], &[u64]) = (&part.tallies.counts, &part.expected);
-            for (label, (predicted, hits)) in (at * LABELS..).zip(predicted.iter_mut().zip(&mut *hits)) {
-                let column = columns_of.map_or(label, |columns| {
-                    bring_later(counts, columns, label, |&column| column as usize);
-                    columns[label] as usize
-                });
-                *predicted += counts[column] & u64::from(u32::MAX);
-                *hits += (counts[column] >> u32::BITS) + expected.get(column).copied().unwrap_or(0);
+            let columns = at * COLUMNS..at * COLUMNS + hits.len();
+            let counted = predicted.iter_mut().zip(&mut *hits).zip(&part.tallies.counts[columns.clone()]);
+            for ((predicted, hits), counted) in counted {
+                *predicted += counted & u64::from(u32::MAX);
+                *hits += counted >> u32::BITS;
             }
+            let expected = part.expected.get(columns).unwrap_or(&[]);
+            hits.iter_mut().zip(expected).for_each(|(hits, expected)| *hits += expected);
         }
     });
     for part in parts {
-        part.tallies.counts.par_chunks_mut(LABELS).for_each(|counts| counts.fill(0));
-        part.expected.par_chunks_mut(LABELS).for_each(|sums| sums.fill(0));
+        part.tallies.counts.par_chunks_mut(COLUMNS).for_each(|counts| counts.fill(0));
+        part.expected.par_chunks_mut(COLUMNS).for_each(|sums| sums.fill(0));
     }
 }

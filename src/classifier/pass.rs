@@ -11,45 +11,51 @@ use super::select::Pick;
 use crate::measure::Counts;
 use crate::shard::{Marginals, Shard, Targets};
 
-/// The counts of one rule on this shard, for one rule only; see [`Pass`].
+/// The counts of one rule on this shard, for one rule only, both by label; see [`Pass`].
 pub fn count(shard: &Shard, rule: &Rule, k: usize, candidates: Candidates) -> Counts {
     let mut counts = Counts::new(shard.labels());
-    Pass::new(shard, k, candidates).count(rule, &mut counts);
-    counts
+    Pass::new(shard, k, candidates, shard.labels()).count(&rule.by_column(&shard.marginals), &mut counts);
+    let Some(columns) = shard.marginals.columns_of() else { return counts };
+    let by_label = |counts: Vec<u64>| columns.iter().map(|&column| counts[column as usize]).collect();
+    Counts { true_positives: by_label(counts.true_positives), predicted: by_label(counts.predicted) }
 }
 
-/// Counts one rule after the other on the same shard. What one count needed of memory the next one uses again:
+/// Counts one rule after the other on the same shard, all by column. What one count needed of memory the next one uses again:
 /// with millions of labels, asking the system for it anew would cost as much as the rest.
 pub struct Pass<'s> {
     shard: &'s Shard,
     k: usize,
     candidates: Candidates,
+    /// Columns that are counted.
+    columns: usize,
     table: Option<Table>,
     counters: Vec<Counter>,
 }
 
 impl<'s> Pass<'s> {
-    pub fn new(shard: &'s Shard, k: usize, candidates: Candidates) -> Pass<'s> {
-        Pass { shard, k, candidates, table: None, counters: Vec::new() }
+    /// Only the first `columns` are counted.
+    pub fn new(shard: &'s Shard, k: usize, candidates: Candidates, columns: usize) -> Pass<'s> {
+        Pass { shard, k, candidates, columns, table: None, counters: Vec::new() }
     }
 
-    /// Makes `counts` those of a rule (Algorithm 1, lines 9 and 10). Integers, so threads may take rows in any
-    /// order.
+    /// Makes `counts` those of a rule by column (Algorithm 1, lines 9 and 10; [`Rule::by_column`]). Integers, so threads may take
+    /// rows in any order.
     ///
     /// # Panics
-    /// When there are fewer than k labels, or the rule or the counts are for another number of them.
+    /// When there are fewer than k labels, the rule is for more, or the counts are not of as many as are counted.
     pub fn count(&mut self, rule: &Rule, counts: &mut Counts) {
-        let Pass { shard, k, candidates, .. } = *self;
+        let Pass { shard, k, candidates, columns, .. } = *self;
+        assert_eq!(counts.predicted.len(), columns, "a count for every column");
         let marginals = &shard.marginals;
         let table = self.table.take().unwrap_or_else(|| Table::new(marginals.labels(), marginals.grouping()));
         let prepared = Prepared::with(Kernel::best(), rule, k, candidates, marginals, table);
         let spare = Mutex::new(std::mem::take(&mut self.counters));
         let take = || spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut counters = marginals.blocks().fold(
-            || take().unwrap_or_else(|| Counter::new(shard)),
+            || take().unwrap_or_else(|| Counter::new(shard, columns)),
             |counter, block| counter.add(shard, &prepared, marginals.blocks().rows(block)),
         );
-        total(marginals, &prepared, &mut counters, counts);
+        total(&prepared, &mut counters, counts);
         counters.extend(spare.into_inner().unwrap_or_else(PoisonError::into_inner));
         self.counters = counters;
         self.table = Some(prepared.into_table());

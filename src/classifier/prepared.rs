@@ -5,7 +5,6 @@ use std::cmp::Ordering;
 use super::kernel::{Kernel, Table};
 use super::rule::{Candidates, Rule};
 use super::unstored::Unstored;
-use crate::memory::prefetch::bring_later;
 use crate::shard::Marginals;
 
 /// A rule made ready for many rows of the same marginals.
@@ -24,10 +23,11 @@ impl<'m> Prepared<'m> {
     /// When there are fewer than `k` labels, or the rule is for another number of them.
     pub fn new(rule: &Rule, k: usize, candidates: Candidates, marginals: &'m Marginals) -> Self {
         let table = Table::new(marginals.labels(), marginals.grouping());
-        Prepared::with(Kernel::best(), rule, k, candidates, marginals, table)
+        Prepared::with(Kernel::best(), &rule.by_column(marginals), k, candidates, marginals, table)
     }
 
-    /// With instructions of choice, in a table of the right size that is needed no more.
+    /// With instructions of choice, in a table of the right size that is needed no more, and a rule as [`Rule::by_column`] gives
+    /// it.
     pub(super) fn with(
         kernel: Kernel,
         rule: &Rule,
@@ -36,19 +36,12 @@ impl<'m> Prepared<'m> {
         marginals: &'m Marginals,
         mut table: Table,
     ) -> Self {
-        let labels = rule.labels();
+        let labels = marginals.labels();
         assert!(k <= labels, "cannot predict {k} of {labels} labels");
-        assert_eq!(labels, marginals.labels(), "a rule for the labels of the marginals");
+        assert!(rule.labels() <= labels, "a rule for the labels of the marginals");
+        let pair = |column: usize| (rule.slopes[column], rule.intercepts[column]);
+        table.fill(rule.labels(), pair, labels, Rule::UNSEEN);
         let names = marginals.names();
-        match names {
-            None => table.fill(labels, |column| (rule.slopes[column], rule.intercepts[column])),
-            Some(names) => table.fill(labels, |column| {
-                bring_later(&rule.slopes, names, column, |&label| label as usize);
-                bring_later(&rule.intercepts, names, column, |&label| label as usize);
-                let label = names[column] as usize;
-                (rule.slopes[label], rule.intercepts[label])
-            }),
-        }
         // A row rules out at most its own entries; k others are enough.
         let wanted = (k + marginals.longest_row()).min(labels);
         let unstored = Unstored::new(&table, labels, names, wanted, marginals.grouping());

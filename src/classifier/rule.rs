@@ -1,8 +1,12 @@
 //! The affine top-k rule.
 
+use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::measure::{Gradient, fill_blocks, larger, largest};
+use crate::memory::prefetch::look_up;
+use crate::shard::Marginals;
 
 /// Where a rule looks for labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -92,8 +96,49 @@ impl Rule {
     /// Coefficients are scaled to about 1, so that this outweighs no other score but 0.
     const HARDLY: f32 = 1e-30;
 
+    /// The coefficients of a label that was never seen, and of which a metric takes no notice.
+    pub(super) const UNSEEN: (f32, f32) = (Rule::HARDLY, 0.0);
+
     pub fn labels(&self) -> usize {
         self.slopes.len()
+    }
+
+    /// The same rule for passes over `marginals`, which have labels in another order. Such a rule may leave out the last ones:
+    /// those are then labels that were never seen.
+    ///
+    /// # Panics
+    /// When it is for another number of labels.
+    pub fn by_column<'r>(&'r self, marginals: &Marginals) -> Cow<'r, Rule> {
+        assert_eq!(self.labels(), marginals.labels(), "a rule for the labels of the marginals");
+        let Some(names) = marginals.names() else { return Cow::Borrowed(self) };
+        let arranged = |coefficients: &[f32]| {
+            let mut arranged = vec![0.0; coefficients.len()];
+            fill_blocks(&mut arranged, |range, out| {
+                out.iter_mut()
+                    .zip(look_up(coefficients, &names[range]))
+                    .for_each(|(out, found)| *out = found);
+            });
+            arranged
+        };
+        Cow::Owned(Rule { slopes: arranged(&self.slopes), intercepts: arranged(&self.intercepts) })
+    }
+
+    /// The rule that [`Rule::by_column`] gives this one for, of all labels.
+    pub fn by_label(self: Arc<Self>, marginals: &Marginals) -> Arc<Rule> {
+        let Some(columns) = marginals.columns_of() else { return self };
+        let arranged = |coefficients: &[f32], unseen: f32| {
+            let mut arranged = vec![unseen; columns.len()];
+            fill_blocks(&mut arranged, |range, out| {
+                let found = columns[range].iter().map(|&column| coefficients.get(column as usize));
+                out.iter_mut().zip(found).for_each(|(out, found)| *out = *found.unwrap_or(out));
+            });
+            arranged
+        };
+        let (slope, intercept) = Rule::UNSEEN;
+        Arc::new(Rule {
+            slopes: arranged(&self.slopes, slope),
+            intercepts: arranged(&self.intercepts, intercept),
+        })
     }
 }
 

@@ -119,7 +119,7 @@ fn definition(case: &Case, local: usize, k: usize, candidates: Candidates) -> Ve
 fn picks(kernel: Kernel, case: &Case, k: usize, candidates: Candidates) -> Vec<Vec<Pick>> {
     let Case { rule, marginals } = case;
     let table = Table::new(marginals.labels(), marginals.grouping());
-    let prepared = Prepared::with(kernel, rule, k, candidates, marginals, table);
+    let prepared = Prepared::with(kernel, &rule.by_column(marginals), k, candidates, marginals, table);
     let mut ranking = Selector::default();
     let ranked = (0..marginals.rows()).map(|local| ranking.select(&prepared, marginals.row(local)).to_vec());
     let ranked: Vec<Vec<Pick>> = ranked.collect();

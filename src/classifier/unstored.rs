@@ -249,7 +249,7 @@ mod tests {
         let intercepts = [0.0, -1.0, 0.0, 2.0, -1.0, 1.0, 0.0, 3.0, -2.0, 0.0];
         let grouping = Grouping::new(10);
         let mut table = Table::new(10, grouping);
-        table.fill(10, |column| (1.0, intercepts[column]));
+        table.fill(10, |column| (1.0, intercepts[column]), 10, (0.0, 0.0));
         Unstored::new(&table, 10, None, wanted, grouping)
     }
 

@@ -18,6 +18,7 @@ pub(super) struct Aggregate {
     pub budget: f64,
     pub epsilon: f64,
     zero_unless_found: bool,
+    ignores_unseen: bool,
 }
 
 /// What one pass over the labels leaves of an aggregation; parts of the labels can be merged.
@@ -75,17 +76,32 @@ pub(super) enum Sensitivity {
 
 impl Aggregate {
     pub(super) fn new(kind: Kind, formula: Expr, budget: f64, epsilon: f64) -> Aggregate {
-        let program = Program::new(&lower(&formula, budget, epsilon), 4);
+        let body = lower(&formula, budget, epsilon);
+        let program = Program::new(&body, 4);
         let cell = ValueRange { low: 0.0, high: 2.0 * MOST };
-        let unfound = program.range(&[ValueRange::ZERO, cell, cell, cell]);
-        let zero_unless_found =
-            matches!(kind, Kind::Macro | Kind::Sum) && unfound.is_some_and(ValueRange::is_zero);
-        Aggregate { kind, formula, program, budget, epsilon, zero_unless_found }
+        let is_sum = matches!(kind, Kind::Macro | Kind::Sum);
+        let is_zero =
+            |cells: [ValueRange; 4]| is_sum && program.range(&cells).is_some_and(ValueRange::is_zero);
+        let zero_unless_found = is_zero([ValueRange::ZERO, cell, cell, cell]);
+        let ignores_unseen = is_zero([ValueRange::ZERO, cell, ValueRange::ZERO, cell])
+            // What is 0 wherever predictions are moves with none; but a derivative may be no number all the same.
+            && [0.0, 0.25, 1.0].into_iter().all(|alarms| {
+                let cells = [0.0, alarms, 0.0, 1.0 - alarms];
+                let cells: [Dual<4>; 4] = std::array::from_fn(|i| Dual::variable(cells[i], i));
+                let [_, alarm, _, rest] = body.scalar(&cells).partials;
+                alarm == 0.0 && rest == 0.0
+            });
+        Aggregate { kind, formula, program, budget, epsilon, zero_unless_found, ignores_unseen }
     }
 
     /// Whether labels without true positives are known to add exactly 0.
     pub(super) fn is_zero_unless_found(&self) -> bool {
         self.zero_unless_found
+    }
+
+    /// Whether labels without positives are known to add exactly 0, whatever is predicted, and so to have no gradient.
+    pub(super) fn ignores_unseen(&self) -> bool {
+        self.ignores_unseen
     }
 
     /// Scratch space for [`Aggregate::statistic`].

@@ -98,7 +98,7 @@ impl Objective {
         spare: Option<Gradient>,
     ) -> Result<Gradient, MeasureError> {
         let alone = match (&self.aggregates[..], &self.outer) {
-            ([only], Node::Leaf(0)) => only.known(value, tensor.labels()),
+            ([only], Node::Leaf(0)) => only.known(value, tensor.labels() + self.left_out),
             _ => None,
         };
         let aggregated = alone.map_or_else(|| self.aggregated(View::at(tensor)), |alone| vec![alone]);

@@ -37,6 +37,7 @@ impl Metric {
                 .map(|a| Aggregate::new(a.kind, a.body.clone(), k as f64, epsilon))
                 .collect(),
             outer: bound(&self.formula.outer),
+            left_out: 0,
             arch: Arch::new(),
         }
     }

@@ -20,11 +20,27 @@ pub struct Objective {
     pub(super) budget: usize,
     pub(super) aggregates: Vec<Aggregate>,
     pub(super) outer: Node,
+    /// Labels that tensors leave out; see [`Objective::leaving_out`].
+    pub(super) left_out: usize,
     /// The instructions that loops over labels are compiled for. No result depends on them.
     pub(super) arch: Arch,
 }
 
 impl Objective {
+    /// Whether labels without a positive make no difference: they add exactly 0, whatever is predicted, and have no gradient.
+    pub fn ignores_unseen(&self) -> bool {
+        self.aggregates.iter().all(Aggregate::ignores_unseen)
+    }
+
+    /// The same metric for tensors that leave out so many labels without a positive; means are still over all labels.
+    ///
+    /// # Panics
+    /// When there are some, but they make a difference ([`Objective::ignores_unseen`]).
+    pub fn leaving_out(self, labels: usize) -> Objective {
+        assert!(labels == 0 || self.ignores_unseen(), "labels that are left out make no difference");
+        Objective { left_out: labels, ..self }
+    }
+
     /// The metric of a confusion tensor; NaN if there are no labels or the formula has no value there.
     pub fn value(&self, tensor: &Tensor) -> f64 {
         self.combine(&self.aggregated(View::at(tensor)))
@@ -102,7 +118,9 @@ impl Objective {
             let statistic =
                 |index: usize| merged.as_ref().map(|all| all[view * self.aggregates.len() + index]);
             let aggregates = self.aggregates.iter().enumerate();
-            aggregates.map(|(index, aggregate)| aggregate.finish(statistic(index), labels)).collect()
+            aggregates
+                .map(|(index, aggregate)| aggregate.finish(statistic(index), labels + self.left_out))
+                .collect()
         };
         (0..views.len()).map(finish).collect()
     }

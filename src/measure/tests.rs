@@ -611,3 +611,64 @@ fn a_known_value_is_not_computed_again_where_it_says_all() {
         assert_eq!(value(formula), bind(formula).value(&tensor), "{formula}");
     }
 }
+
+/// A tensor of the same labels and of others, between them, that have no positive but are predicted all the same; and where the
+/// labels of the first are.
+fn with_unseen(seen: &Tensor) -> (Tensor, Vec<usize>) {
+    let labels = 2 * seen.labels();
+    let places: Vec<usize> = (0..seen.labels()).map(|label| 2 * label).collect();
+    let (mut hits, mut alarms, mut positives) = (vec![0.0; labels], vec![0.0; labels], vec![0.0; labels]);
+    for (label, &place) in places.iter().enumerate() {
+        hits[place] = seen.true_positives[label];
+        alarms[place] = seen.false_positives[label];
+        positives[place] = seen.positives()[label];
+        alarms[place + 1] = [0.0, 0.03, 1.0, 0.4][label % 4];
+    }
+    (Tensor::from_fractions(hits, alarms, positives.into()), places)
+}
+
+#[test]
+fn labels_without_positives_are_left_out_where_that_changes_nothing() {
+    let seen = tensor(700, 3);
+    let (all, places) = with_unseen(&seen);
+    let formulas: Vec<String> = formulas().into_iter().chain(UNUSUAL.iter().map(|f| f.to_string())).collect();
+    for formula in formulas {
+        let objective = bind(&formula);
+        if !objective.ignores_unseen() {
+            continue;
+        }
+        let fewer = bind(&formula).leaving_out(700);
+        let close = |a: f64, b: f64| (a - b).abs() <= 1e-13 * b.abs();
+        assert!(close(fewer.value(&seen), objective.value(&all)), "{formula}");
+        let (found, wanted) = (fewer.gradient(&seen).unwrap(), objective.gradient(&all).unwrap());
+        for (label, &place) in places.iter().enumerate() {
+            // Differences of derivatives may be small where those are large.
+            let near = |a: f64, b: f64| (a - b).abs() <= 1e-13 * wanted.largest;
+            assert!(near(found.slopes[label], wanted.slopes[place]), "{formula}, label {label}");
+            assert!(near(found.intercepts[label], wanted.intercepts[place]), "{formula}, label {label}");
+            assert_eq!((wanted.slopes[place + 1], wanted.intercepts[place + 1]), (0.0, 0.0), "{formula}");
+        }
+        let known = fewer.gradient_knowing(found.value, &seen, None).unwrap();
+        assert_eq!(known, found, "{formula}");
+    }
+}
+
+#[test]
+fn only_metrics_that_no_prediction_of_them_changes_ignore_labels_without_positives() {
+    for formula in
+        ["macro-f1", "macro-precision", "macro-recall", "macro-jaccard", "macro-fbeta(2)", "coverage"]
+    {
+        assert!(bind(formula).ignores_unseen(), "{formula}");
+    }
+    for formula in [
+        "macro-accuracy",
+        "macro-balanced-accuracy",
+        "micro-f1",
+        "0.5*macro-f1 + 0.5*micro-precision",
+        "gmean-labels(recall)",
+        "min-labels(recall)",
+        "macro(-fp)",
+    ] {
+        assert!(!bind(formula).ignores_unseen(), "{formula}");
+    }
+}

@@ -48,7 +48,8 @@ pub fn fit(
     let mut writer = None;
     world.on_root(|| {
         let Some(keep) = keep else { return Ok(()) };
-        let asked = Asked { metric, initial: &initial, population: &data.population, options: &options };
+        let (marginals, population) = (&data.shard.marginals, &data.population);
+        let asked = Asked { marginals, metric, initial: &initial, population, options: &options };
         let Opened { checkpoint, resumed, note } = keep.open(facts, &asked)?;
         note.iter().for_each(|note| observer.warn(note));
         opened = resumed;

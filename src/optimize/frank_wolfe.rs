@@ -6,6 +6,7 @@ use std::time::Instant;
 use super::around::Around;
 use super::initial::Initial;
 use super::oracle::Oracle;
+use super::scope::Scope;
 use super::seconds::{Seconds, timed};
 use super::state::{State, Turn};
 use super::step::{Step, StepRule, best_step_together};
@@ -88,6 +89,12 @@ pub fn population(world: &World, shard: &Shard) -> Population {
 /// itself, so a smoothed direction can only help.
 const SMOOTHED: [f64; 2] = [1.0, 30.0];
 
+/// The epsilon of every direction: the metric's own, then the smoothed ones.
+pub(super) fn epsilons(options: &Options, population: &Population) -> [f64; 1 + SMOOTHED.len()] {
+    let [little, much] = SMOOTHED.map(|instances| instances / population.rows as f64);
+    [options.epsilon, little, much]
+}
+
 /// Where a search begins: with a classifier, or where another one stood.
 pub enum Start {
     New(Initial),
@@ -105,15 +112,19 @@ pub fn frank_wolfe(
     options: &Options,
     around: &mut dyn Around,
 ) -> Result<Option<Fit>> {
+    let epsilons = epsilons(options, population);
+    let scope = Scope::new(&shard.marginals, population, metric, options.k, &epsilons);
+    let by_label = population;
+    let population: &Population = &scope.population(by_label);
     let mut oracle = Oracle::new(world, shard, population, options.k, options.candidates);
     let saves = world.is_root() && around.saves();
     let (mut turn, state) = match start {
         Start::At(turn, state) => (turn, state),
         Start::New(initial) => {
-            let mixture = initial.mixture(population, options.k, options.candidates);
+            let mixture = scope.arrange(initial.mixture(by_label, options.k, options.candidates));
             let mut answers = Vec::new();
             let current = oracle.mixed(&mixture, |oracle| answers.extend(saves.then(|| oracle.answer())));
-            let utility = metric.bind(options.k, options.epsilon).value(&current);
+            let utility = scope.bind(metric, options.k, options.epsilon).value(&current);
             let state = State { seconds: oracle.seconds, answers, ..State::new(mixture, current, utility) };
             let state = world.is_root().then(|| Box::new(state));
             (Turn::default(), state)
@@ -121,7 +132,7 @@ pub fn frank_wolfe(
     };
     oracle.seconds = state.as_ref().map_or(oracle.seconds, |state| state.seconds);
     // Only rank 0 thinks; the others wait for the rule, count their rows, wait for the outcome.
-    let mut search = state.map(|state| Search::new(metric, population, options, *state));
+    let mut search = state.map(|state| Search::new(metric, population, options, &scope, *state));
     let stopped = loop {
         if turn.iteration == options.max_iterations {
             break Stop::Iterations;
@@ -171,7 +182,7 @@ pub fn frank_wolfe(
     };
     let mut seconds = oracle.seconds;
     seconds.slowest(world);
-    Ok(search.map(|search| search.state.finish(stopped, seconds)))
+    Ok(search.map(|search| search.state.finish(stopped, seconds, &scope)))
 }
 
 /// What came of one rule.
@@ -190,6 +201,7 @@ pub(super) struct Search<'a> {
     pub(super) objective: Objective,
     population: &'a Population,
     options: &'a Options,
+    scope: &'a Scope<'a>,
     /// Utility before the last step.
     before: f64,
     /// A gradient that is needed no more, whose memory the next one takes.
@@ -203,23 +215,26 @@ impl<'a> Search<'a> {
         metric: &'a Metric,
         population: &'a Population,
         options: &'a Options,
+        scope: &'a Scope<'a>,
         state: State,
     ) -> Self {
-        let objective = metric.bind(options.k, options.epsilon);
+        let objective = scope.bind(metric, options.k, options.epsilon);
         let (before, space) = (state.utility, SegmentSpace::default());
-        Search { metric, objective, population, options, before, spare: None, space, state }
+        Search { metric, objective, population, options, scope, before, spare: None, space, state }
     }
 
     /// Algorithm 1, line 7.
     pub(super) fn gradient(&mut self, direction: usize) -> Result<Gradient> {
         let spare = self.spare.take();
-        Ok(match direction {
-            0 => self.objective.gradient_knowing(self.state.utility, &self.state.current, spare)?,
+        let found = match direction {
+            0 => self.objective.gradient_knowing(self.state.utility, &self.state.current, spare),
             smoothed => {
-                let epsilon = SMOOTHED[smoothed - 1] / self.population.rows as f64;
-                self.metric.bind(self.options.k, epsilon).gradient_reusing(&self.state.current, spare)?
+                let epsilon = epsilons(self.options, self.population)[smoothed];
+                let objective = self.scope.bind(self.metric, self.options.k, epsilon);
+                objective.gradient_reusing(&self.state.current, spare)
             }
-        })
+        };
+        Ok(found.map_err(|error| self.scope.explain(error))?)
     }
 
     /// Algorithm 1, lines 8 and 9.

@@ -14,6 +14,7 @@ mod keeper;
 mod observer;
 mod oracle;
 mod saved;
+mod scope;
 mod search;
 mod seconds;
 mod state;

@@ -10,7 +10,8 @@ use crate::measure::{Counts, Population, Tensor};
 use crate::shard::Shard;
 use crate::world::World;
 
-/// The linear problem's solution and its confusion tensor, over all ranks.
+/// The linear problem's solution and its confusion tensor, over all ranks. Rules, counts and the population are by column; see
+/// [`Scope`](super::scope::Scope).
 pub(super) struct Oracle<'a> {
     world: &'a World,
     population: &'a Population,
@@ -32,8 +33,9 @@ impl<'a> Oracle<'a> {
         candidates: Candidates,
     ) -> Self {
         let positives = population.fractions();
-        let pass = Pass::new(shard, k, candidates);
-        let counts = Counts::new(shard.labels());
+        let columns = population.positives.len();
+        let pass = Pass::new(shard, k, candidates, columns);
+        let counts = Counts::new(columns);
         let seconds = Seconds::default();
         Oracle { world, population, positives, pass, counts, spare: None, seconds }
     }

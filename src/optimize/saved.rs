@@ -7,14 +7,16 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::answer::Answer;
-use super::frank_wolfe::{Options, Search, Stop};
+use super::frank_wolfe::{Options, Search, Stop, epsilons};
 use super::initial::Initial;
 use super::oracle::mixture_of;
+use super::scope::Scope;
 use super::seconds::Seconds;
 use super::state::{State, Turn};
 use super::step::Step;
 use crate::checkpoint::{Part, Snapshot};
 use crate::measure::{Metric, Population, Tensor};
+use crate::shard::Marginals;
 use crate::store::Iteration;
 
 /// What there is beside the answers.
@@ -71,6 +73,7 @@ pub(super) fn save(turn: Turn, state: &State) -> Snapshot {
 
 /// The search that was saved.
 pub(super) struct Asked<'a> {
+    pub marginals: &'a Marginals,
     pub metric: &'a Metric,
     pub initial: &'a Initial,
     pub population: &'a Population,
@@ -80,19 +83,22 @@ pub(super) struct Asked<'a> {
 impl Asked<'_> {
     /// What [`save`] was given, from the parts it made; `None` if they are of something else.
     pub fn restore(&self, lasting: Vec<Vec<u8>>, fresh: &[u8]) -> Option<(Turn, State)> {
-        let Asked { metric, initial, population, options } = *self;
+        let Asked { marginals, metric, initial, population: by_label, options } = *self;
+        let epsilons = epsilons(options, by_label);
+        let scope = Scope::new(marginals, by_label, metric, options.k, &epsilons);
+        let population: &Population = &scope.population(by_label);
         let small: Small = serde_json::from_slice(fresh).ok()?;
         let positives = population.fractions();
         let tensor = |answer: &Vec<u8>| {
-            let counts = Answer::unpack(answer, population.positives.len())?;
+            let counts = Answer::unpack(answer, scope.columns())?;
             Some(Tensor::with_positives(&counts, population, Arc::clone(&positives)))
         };
-        let mixture = initial.clone().mixture(population, options.k, options.candidates);
+        let mixture = scope.arrange(initial.clone().mixture(by_label, options.k, options.candidates));
         let (first, steps) = lasting.split_at_checked(mixture.rules.len())?;
         let parts: Vec<Tensor> = first.iter().map(tensor).collect::<Option<_>>()?;
         let current = mixture_of(&mixture.weights, parts);
         let state = State::new(mixture, current, small.initial_utility.value());
-        let mut search = Search::new(metric, population, options, state);
+        let mut search = Search::new(metric, population, options, &scope, state);
         let [taken, directions] = [small.trajectory.len(), small.directions.len()];
         if taken != steps.len() || directions != steps.len() {
             return None;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::answer::Answer;
 use super::frank_wolfe::{Fit, Stop};
+use super::scope::Scope;
 use super::seconds::Seconds;
 use crate::classifier::Mixture;
 use crate::measure::Tensor;
@@ -18,7 +19,8 @@ pub struct Turn {
     pub direction: usize,
 }
 
-/// What rank 0 knows of it: with the data and the options, all that is needed to go on to the same bits.
+/// What rank 0 knows of it: with the data and the options, all that is needed to go on to the same bits. Classifier, tensor and
+/// answers are by column, as far as the search goes; see [`Scope`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct State {
     pub mixture: Mixture,
@@ -60,8 +62,9 @@ impl State {
         }
     }
 
-    pub(super) fn finish(self, stopped: Stop, seconds: Seconds) -> Fit {
+    pub(super) fn finish(self, stopped: Stop, seconds: Seconds, scope: &Scope<'_>) -> Fit {
         let State { mixture, initial_utility, utility, gap, trajectory, passes, .. } = self;
+        let mixture = scope.spell_out(mixture);
         Fit { mixture, utility, initial_utility, trajectory, stopped, gap, passes, seconds }
     }
 }

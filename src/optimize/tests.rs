@@ -1,14 +1,17 @@
 use super::saved::Asked;
 use super::*;
-use crate::classifier::Candidates;
-use crate::measure::Metric;
+use crate::classifier::{Candidates, count};
+use crate::measure::{Metric, Tensor};
 use crate::shard::{Marginals, Shard, Targets, Truth};
 use crate::store::Csr;
 use crate::synth::{Generator, Rows, Shape, make};
 use crate::world::World;
 
 fn shard() -> Shard {
-    let (rows, labels) = (500, 300);
+    shard_of(500, 300)
+}
+
+fn shard_of(rows: u64, labels: u32) -> Shard {
     let shape = Shape { instances: rows, labels, features: 50, nnz: 20, average_labels: 3.0, exponent: 1.0 };
     let made = make(&Generator::new(shape, 0), 0..rows, |_| ());
     let matrix =
@@ -135,7 +138,8 @@ fn a_search_that_goes_on_from_what_was_saved_comes_to_the_same_bits() {
             let snapshot = super::saved::save(turn, &state);
             let lasting: Vec<Vec<u8>> = snapshot.lasting.iter().map(|part| part.pieces().concat()).collect();
             let initial = &Initial::Random { seed: 3 };
-            let asked = Asked { metric: &metric, initial, population: &population, options: &options };
+            let (marginals, population) = (&shard.marginals, &population);
+            let asked = Asked { marginals, metric: &metric, initial, population, options: &options };
             let (turn_again, state_again) = asked.restore(lasting.clone(), &snapshot.fresh).unwrap();
             assert_eq!((turn_again, &state_again), (turn, &state));
             let other: Vec<Vec<u8>> = lasting.iter().rev().cloned().collect();
@@ -186,4 +190,52 @@ fn data_that_differ_in_one_bit_are_told_apart() {
         *truth = Csr::new((500, 300), indptr, rows.concat(), values);
     });
     assert_ne!(same, swapped);
+}
+
+/// So many labels that passes have them in another order, of which most are never seen.
+#[test]
+fn a_search_in_the_order_of_passes_finds_rules_by_label() {
+    let (world, shard) = (World::alone(), shard_of(400, 40_000));
+    let names = shard.marginals.names().expect("labels in another order");
+    assert!(!names.is_sorted());
+    let population = population(&world, &shard);
+    let unseen = |label: usize| population.positives[label] == 0;
+    for metric in ["macro-f1", "macro-balanced-accuracy", "hmean(macro-precision, macro-recall)"] {
+        let metric = Metric::parse(metric).unwrap();
+        let options = Options { max_iterations: 6, min_gain: 0.0, tolerance: 0.0, ..DEFAULTS };
+        let initial = Initial::Random { seed: 5 };
+        let start = Start::New(initial.clone());
+        let mut cut = Cut { before: 1, stood: None };
+        let fit =
+            frank_wolfe(&world, &shard, &population, &metric, start, &options, &mut ()).unwrap().unwrap();
+        let objective = metric.bind(options.k, options.epsilon);
+        // The same numbers label by label, from rules that are complete.
+        let tensors: Vec<Tensor> = fit
+            .mixture
+            .rules
+            .iter()
+            .map(|rule| Tensor::new(&count(&shard, rule, options.k, options.candidates), &population))
+            .collect();
+        let weighted: Vec<(f64, &Tensor)> = fit.mixture.weights.iter().copied().zip(&tensors).collect();
+        let value = objective.value(&Tensor::scaled_sum(&weighted));
+        assert!((value - fit.utility).abs() < 1e-12, "{}: {value} is not {}", metric.text(), fit.utility);
+        assert!(!fit.trajectory.is_empty(), "{}: the start alone says little", metric.text());
+        if objective.ignores_unseen() {
+            for rule in &fit.mixture.rules[1..] {
+                let all = rule.slopes.iter().zip(&rule.intercepts).enumerate();
+                let left_out = all.filter(|(label, _)| unseen(*label));
+                assert!(left_out.map(|(_, pair)| pair).all(|pair| pair == (&1e-30, &0.0)));
+            }
+        }
+        // And what is saved on the way leads to the same place.
+        let start = Start::New(initial.clone());
+        assert!(frank_wolfe(&world, &shard, &population, &metric, start, &options, &mut cut).is_err());
+        let (turn, state) = cut.stood.unwrap();
+        let snapshot = super::saved::save(turn, &state);
+        let lasting = snapshot.lasting.iter().map(|part| part.pieces().concat()).collect();
+        let (marginals, initial, population) = (&shard.marginals, &initial, &population);
+        let asked = Asked { marginals, metric: &metric, initial, population, options: &options };
+        let (turn_again, state_again) = asked.restore(lasting, &snapshot.fresh).unwrap();
+        assert_eq!((turn_again, &state_again), (turn, &state));
+    }
 }

@@ -132,8 +132,19 @@ fn load(
     let packed = pack(marginals, starts, content, truth.as_ref(), positives.as_deref());
     let (mut loaded, hits, mut found) = world.agree(packed.map_err(Into::into))?;
     if renumbered {
-        world.sum(&mut found, total_rows.saturating_mul(Known::ONE as u64));
-        loaded.renumber(positives.map(|positives| Known { positives, found }).as_ref());
+        let known = match positives {
+            Some(positives) => {
+                world.sum(&mut found, total_rows.saturating_mul(Known::ONE as u64));
+                Known { positives, found }
+            }
+            None => {
+                let total_entries = world.gather_to_all(loaded.entries() as u64).iter().sum();
+                let mut seen = loaded.sample(rows.start, total_rows, total_entries);
+                world.sum(&mut seen, total_rows);
+                Known { found: vec![0; seen.len()], positives: seen }
+            }
+        };
+        loaded.renumber(&known);
     }
     let targets = match truth {
         Some(labels) => Targets::Labels(Truth::from_parts(labels, hits)),

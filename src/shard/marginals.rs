@@ -11,8 +11,9 @@ use crate::store::Csr;
 /// Entries that follow every row, if only as padding: kernels read as many at a time.
 pub const PADDING: usize = 16;
 
-/// Blocks whose labels are looked at to find the frequent ones: a million entries or two.
-const SAMPLED: usize = 32;
+/// Stretches of rows whose labels are looked at to find the frequent ones, and how many entries those have together.
+const STRETCHES: u64 = 32;
+const SAMPLED: u64 = 1 << 21;
 
 /// The stored marginals of a range of rows. In each row labels ascend.
 pub struct Marginals {
@@ -144,15 +145,32 @@ impl Marginals {
         Marginals { labels, starts, columns, values, order: None, blocks, longest_row }
     }
 
+    /// How often each label is stored in some of the rows, before [`Marginals::renumber`]. The first row is number `first`
+    /// of `rows` with so many `entries`; which rows are looked at depends on those numbers only, so that what all ranks see
+    /// together does not depend on how many they are.
+    pub(super) fn sample(&self, first: u64, rows: u64, entries: u64) -> Vec<u64> {
+        let mut seen = vec![0; self.labels];
+        let each = (rows as u128 * u128::from(SAMPLED / STRETCHES) / u128::from(entries.max(1))) as u64 + 1;
+        let here = first..first + self.rows() as u64;
+        let mut done = here.start;
+        for stretch in 0..STRETCHES {
+            let start = (u128::from(rows) * u128::from(stretch) / u128::from(STRETCHES)) as u64;
+            let (start, end) = (start.max(done), (start + each).min(here.end));
+            for row in start..end {
+                let local = (row - first) as usize;
+                (self.start(local)..self.start(local + 1))
+                    .for_each(|entry| seen[self.columns.label(entry) as usize] += 1);
+            }
+            done = done.max(end);
+        }
+        seen
+    }
+
     /// Puts columns in an order that is good for passes, once: there have to be [`Order::WORTHWHILE`] labels.
-    pub(super) fn renumber(&mut self, known: Option<&Known>) {
+    pub(super) fn renumber(&mut self, known: &Known) {
         let Marginals { starts, columns, blocks, .. } = self;
-        let end = |row: usize| starts[row] as usize;
-        let some = blocks.len().min(SAMPLED);
-        let sample = (0..some).map(|at| blocks.rows(blocks.len() * at / some));
-        let entries = sample.flat_map(|rows| end(rows.start)..end(rows.end));
-        let order = Order::new(self.labels, entries.map(|entry| columns.label(entry)), known);
-        columns.renumber(blocks, end, order.columns());
+        let order = Order::new(known);
+        columns.renumber(blocks, |row| starts[row] as usize, order.columns());
         self.order = Some(order);
     }
 
@@ -253,7 +271,9 @@ impl From<&Csr> for Marginals {
         values.extend([0.0; PADDING]);
         let mut marginals = Marginals::new(labels, starts, columns, values, blocks);
         if labels >= Order::WORTHWHILE {
-            marginals.renumber(None);
+            let rows = marginals.rows() as u64;
+            let positives = marginals.sample(0, rows, marginals.entries() as u64);
+            marginals.renumber(&Known { found: vec![0; labels], positives });
         }
         marginals
     }

@@ -6,16 +6,17 @@ use crate::memory::Zeroed;
 
 /// Columns in order of frequency. The coefficients of frequent labels then share cache lines, and labels with as
 /// many positives, of which a classifier finds as many, are neighbours: what the gradient of a metric makes of them is
-/// much the same, so that one bound for several of them is close to each. It only changes where things lie: nothing that
-/// is computed depends on it.
+/// much the same, so that one bound for several of them is close to each. Those without any come last, in their own order.
+///
+/// It is the same on all ranks: what is added up label by label can be added up in this order.
 pub struct Order {
     names: Zeroed<u32>,
     columns: Zeroed<u32>,
 }
 
-/// What true labels say of each label.
+/// What the rows of all ranks say of each label.
 pub struct Known {
-    /// Instances that have it.
+    /// Instances that have it; or, where that is not known, how often it was seen in a sample.
     pub positives: Vec<u64>,
     /// How large their marginals are together, in units of [`Known::ONE`]: a classifier finds those of large ones. Of labels
     /// with as many positives those are alike of which it finds as many.
@@ -31,17 +32,16 @@ impl Order {
     /// With fewer labels the coefficients of all of them stay in the cache of a core anyway.
     pub const WORTHWHILE: usize = 1 << 15;
 
-    /// Those with most positives first, if that is known; of as many, those that are found most easily. Where there are
-    /// none, the most frequent, as far as `sample`, the labels of some entries, can tell.
-    pub fn new(labels: usize, sample: impl Iterator<Item = u32>, known: Option<&Known>) -> Order {
-        let mut seen = vec![0u32; labels];
-        sample.for_each(|label| seen[label as usize] += 1);
+    /// Those with most positives first; of as many, those that are found most easily.
+    pub fn new(known: &Known) -> Order {
+        let Known { positives, found } = known;
+        let labels = positives.len();
         // Rising keys: falling numbers, then rising labels.
         let key = |label: usize| {
-            let (positives, found) =
-                known.map_or((0, 0), |known| (known.positives[label], known.found[label]));
-            let next = if positives > 0 { found } else { seen[label].into() };
-            let size = rough(positives) << 16 | rough(next);
+            let size = match positives[label] {
+                0 => 0,
+                some => rough(some) << 16 | rough(found[label]),
+            };
             u64::from(!size) << 32 | label as u64
         };
         let mut keys: Vec<u64> = (0..labels).into_par_iter().map(key).collect();
@@ -91,9 +91,8 @@ mod tests {
     #[test]
     fn labels_with_as_many_positives_are_neighbours_and_frequent_ones_come_first() {
         let known = Known { positives: vec![1, 0, 7, 1, 0], found: vec![20, 0, 100, 50, 0] };
-        let order = Order::new(5, [0, 0, 0, 3, 4, 4, 4].into_iter(), Some(&known));
-        assert_eq!(order.names(), [2, 3, 0, 4, 1]);
-        assert_eq!(order.columns(), [2, 4, 0, 1, 3]);
-        assert_eq!(Order::new(3, [2, 2, 1].into_iter(), None).names(), [2, 1, 0]);
+        let order = Order::new(&known);
+        assert_eq!(order.names(), [2, 3, 0, 1, 4]);
+        assert_eq!(order.columns(), [2, 3, 0, 1, 4]);
     }
 }

@@ -23,19 +23,29 @@ struct Reader {
     marks: Marks,
     /// True labels of a block, each with the size of its marginal.
     true_ones: Vec<(u32, u32)>,
-    /// The sums of those, by label; see [`Known::found`]. Should one overflow, a label is only taken for another kind.
+    /// The sums of those, by label; see [`Known::found`].
     found: Zeroed<u32>,
+    /// Rows that were added to them, and sums of so many earlier ones that the next could have been too large.
+    added: usize,
+    earlier: Vec<u64>,
 }
+
+/// Rows of which every sum fits.
+const MOST_ADDED: usize = (u32::MAX / Known::ONE as u32) as usize;
 
 impl Reader {
     /// One that adds up what is found of so many labels.
     fn new(labels: usize) -> Reader {
         let (slab, marks) = (Slab::default(), Marks::default());
-        Reader { slab, failed: None, marks, true_ones: Vec::new(), found: Zeroed::new(labels) }
+        let (found, earlier) = (Zeroed::new(labels), Vec::new());
+        Reader { slab, failed: None, marks, true_ones: Vec::new(), found, added: 0, earlier }
     }
 
     /// Marks true labels of a block. Where it is asked for, adds up what is found of each.
     fn mark(&mut self, hits: &Hits, truth: &Csr, rows: Range<usize>, start: impl Fn(usize) -> usize) {
+        if !self.found.is_empty() {
+            self.make_room(rows.len());
+        }
         let Reader { slab, marks, true_ones, found, .. } = self;
         true_ones.clear();
         marks.begin(start(rows.start)..start(rows.end));
@@ -51,10 +61,27 @@ impl Reader {
         if !found.is_empty() {
             for (turn, &(label, size)) in true_ones.iter().enumerate() {
                 bring_later(found, true_ones, turn, |later| later.0 as usize);
-                let sum = &mut found[label as usize];
-                *sum = sum.wrapping_add(size);
+                found[label as usize] += size;
             }
         }
+    }
+
+    /// Makes room for the sums of so many rows more.
+    fn make_room(&mut self, rows: usize) {
+        if self.added + rows > MOST_ADDED {
+            self.earlier = self.take_found();
+            self.found.fill(0);
+            self.added = 0;
+        }
+        self.added += rows;
+    }
+
+    /// What is found of each label in all rows.
+    fn take_found(&mut self) -> Vec<u64> {
+        let mut all = std::mem::take(&mut self.earlier);
+        all.resize(self.found.len(), 0);
+        all.iter_mut().zip(&*self.found).for_each(|(all, &found)| *all += u64::from(found));
+        all
     }
 }
 
@@ -80,7 +107,7 @@ pub(super) fn pack(
     let value_pieces = blocks.pieces(&mut values, start);
     let column_pieces = columns.pieces(&blocks, start);
     let first_bad = AtomicUsize::new(usize::MAX);
-    let readers = blocks.fold(
+    let mut readers = blocks.fold(
         || Reader::new(positives.map_or(0, <[u64]>::len)),
         |reader, block| {
             // Behind a bad block nothing matters any more; before it, another may be.
@@ -104,8 +131,8 @@ pub(super) fn pack(
     );
     drop((value_pieces, column_pieces));
     let mut found = vec![0; positives.map_or(0, <[u64]>::len)];
-    for reader in &readers {
-        found.iter_mut().zip(&*reader.found).for_each(|(sum, &found)| *sum += u64::from(found));
+    for reader in &mut readers {
+        found.iter_mut().zip(reader.take_found()).for_each(|(sum, found)| *sum += found);
     }
     let failures = readers.into_iter().filter_map(|reader| reader.failed);
     if let Some((_, error)) = failures.min_by_key(|failed| failed.0) {

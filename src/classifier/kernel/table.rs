@@ -14,6 +14,8 @@ pub struct Table {
     /// do not. Otherwise empty.
     pub(super) bounds: Zeroed<u64>,
     pub(super) grouping: Grouping,
+    /// From where on all columns have the same coefficients, since [`Table::fill`] was called last.
+    same_from: Option<usize>,
     /// Whether `bounds` bound. Numbers that rounding up would take out of the range of singles have none.
     tame: bool,
 }
@@ -40,8 +42,9 @@ fn halves(both: u32) -> (f32, f32) {
     (f32::from_bits(both & 0xffff_0000), f32::from_bits(both << 16))
 }
 
-/// Columns that one thread fills in at a time.
+/// Columns that one thread fills in at a time, and codes.
 const CHUNK: usize = 1 << 16;
+const BOUNDS: usize = Grouping::CODES / 64;
 
 /// Far from where rounding up, or a product of rounded numbers, would leave the range of singles.
 const TAME: f32 = 1e30;
@@ -70,29 +73,51 @@ impl Table {
             words: Zeroed::new(columns.max(Grouping::CODES)),
             bounds: Zeroed::new(if grouping.is_shared() { Grouping::CODES } else { 0 }),
             grouping,
+            same_from: None,
             tame: true,
         }
     }
 
-    /// `pair` gives slope and intercept of each of the first `columns` columns.
-    pub fn fill(&mut self, columns: usize, pair: impl Fn(usize) -> (f32, f32) + Sync) {
-        if columns <= CHUNK {
-            return self.fill_here(columns, pair);
+    /// `pair` gives slope and intercept of each of the first `different` columns; the others of the first `columns`, if there are
+    /// any, have those of `rest`, always the same.
+    pub fn fill(
+        &mut self,
+        different: usize,
+        pair: impl Fn(usize) -> (f32, f32) + Sync,
+        columns: usize,
+        rest: (f32, f32),
+    ) {
+        // With millions of labels most are never seen: what is known of those is in place after the first time.
+        let in_place = self.same_from.replace(different) == Some(different);
+        let (first, others) = self.words[..columns].split_at_mut(different);
+        if !in_place {
+            others.par_chunks_mut(CHUNK).for_each(|words| _ = fill(words, 0, &|_| rest));
         }
-        let words = self.words[..columns].par_chunks_mut(CHUNK).enumerate();
+        if columns <= CHUNK {
+            self.tame = fill(first, 0, &pair) < TAME;
+            return fill_bounds(&mut self.bounds, 0, &self.words[..columns], self.grouping);
+        }
+        let words = first.par_chunks_mut(CHUNK).enumerate();
         let largest = words.map(|(at, words)| fill(words, at * CHUNK, &pair)).reduce(|| 0.0, f32::max);
         self.tame = largest < TAME;
         if self.scores() == Scores::Bound {
             let (words, grouping) = (&self.words[..columns], self.grouping);
-            let chunk = Grouping::CODES / 64;
-            let bounds = self.bounds.par_chunks_mut(chunk).enumerate();
-            bounds.for_each(|(at, bounds)| fill_bounds(bounds, at * chunk, words, grouping));
+            let codes = match different.checked_sub(1) {
+                Some(last) if in_place => usize::from(grouping.code(last as u32)) + 1,
+                _ => Grouping::CODES,
+            };
+            let bounds = self.bounds[..codes].par_chunks_mut(BOUNDS).enumerate();
+            bounds.for_each(|(at, bounds)| fill_bounds(bounds, at * BOUNDS, words, grouping));
+        } else {
+            // Bounds were not kept up.
+            self.same_from = None;
         }
     }
 
     /// The same by this thread alone.
     pub(super) fn fill_here(&mut self, columns: usize, pair: impl Fn(usize) -> (f32, f32)) {
         let words = &mut self.words[..columns];
+        self.same_from = None;
         self.tame = fill(words, 0, &pair) < TAME;
         fill_bounds(&mut self.bounds, 0, &self.words[..columns], self.grouping);
     }
@@ -165,14 +190,14 @@ mod tests {
         let grouping = Grouping::new(labels);
         let pair = |column: usize| ((column % 977) as f32 - 300.0, 0.01 * (column % 1013) as f32 - 5.0);
         let mut table = Table::new(labels, grouping);
-        table.fill(labels, pair);
+        table.fill(labels, pair, labels, (0.0, 0.0));
         assert_eq!(table.scores(), Scores::Bound);
         for column in 0..labels {
             let [up, down] = table.bounds(grouping.code(column as u32));
             assert!(up.0 >= pair(column).0 && up.1 >= pair(column).1, "column {column}");
             assert!(down.0 <= pair(column).0 && down.1 <= pair(column).1, "column {column}");
         }
-        table.fill(labels, |_| (1e31, 0.0));
+        table.fill(labels, |_| (1e31, 0.0), labels, (0.0, 0.0));
         assert_eq!(table.scores(), Scores::Single);
     }
 }

@@ -210,7 +210,9 @@ pub(super) unsafe fn score_eight(places: [*const u64; 8], values: __m256) -> __m
 /// The processor has the instructions; the eight words can be read.
 #[target_feature(enable = "avx2,fma,popcnt")]
 #[inline]
-pub(in crate::classifier::kernel) unsafe fn halves([a, b, c, d, e, f, g, h]: [*const u64; 8]) -> (__m256, __m256) {
+pub(in crate::classifier::kernel) unsafe fn halves(
+    [a, b, c, d, e, f, g, h]: [*const u64; 8],
+) -> (__m256, __m256) {
     // SAFETY: as promised by the caller.
     unsafe {
         let two = |first: *const u64, second: *const u64| {

@@ -166,7 +166,11 @@ impl Avx512 {
                 }
             },
             pick: |few: &mut Candidates| {
-                if GATHERS && few.found <= LANES { pick(words, few, k) } else { self.avx2.pick(words, few, k) }
+                if GATHERS && few.found <= LANES {
+                    pick(words, few, k)
+                } else {
+                    self.avx2.pick(words, few, k)
+                }
             },
         };
         best_side_by_side(rows, k, space, steps, tell);

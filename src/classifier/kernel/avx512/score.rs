@@ -168,9 +168,8 @@ pub(super) unsafe fn halves_of<const GATHERS: bool>(words: &[u64], codes: *const
         }
         let first = avx2::halves(avx2::places(words, codes));
         let second = avx2::halves(avx2::places(words, codes.add(LANES / 2)));
-        let both = |first: __m256, second: __m256| {
-            _mm512_insertf32x8::<1>(_mm512_castps256_ps512(first), second)
-        };
+        let both =
+            |first: __m256, second: __m256| _mm512_insertf32x8::<1>(_mm512_castps256_ps512(first), second);
         (both(first.0, second.0), both(first.1, second.1))
     }
 }
