@@ -153,9 +153,7 @@ impl Kernel {
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx2(_) => "AVX2",
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512(avx512::Avx512 { gathers: true, .. }) => "AVX-512",
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512(_) => "AVX-512 without gathers",
+            Kernel::Avx512(_) => "AVX-512",
         }
     }
 

@@ -12,9 +12,9 @@ use super::score::halves_of;
 use crate::classifier::kernel::LANES;
 use crate::shard::Grouping;
 
-/// Look-ups that are timed together, and how often: a fraction of a millisecond in all.
+/// Look-ups that are timed together, and how often: a millisecond or two in all, because processors need one to get up to speed.
 const LOOK_UPS: usize = 2048;
-const TURNS: usize = 16;
+const TURNS: usize = 256;
 
 /// Codes in use: their words fit the second cache of a core, as those of a usual rule do, not the first.
 const USED: usize = 1 << 13;
