@@ -146,21 +146,16 @@ impl Avx512 {
             },
             kth: |largest: &[f32; AT_ONCE]| kth_of(largest, k),
             find: |row: Row<'r>, bounds: &[f32], least: f32, positions: &mut [u32], few: &mut Candidates| {
-                if !GATHERS {
-                    few.found = find(bounds, least, positions);
-                    if few.found <= AT_ONCE {
-                        self.avx2.gather(row, positions, few);
-                        few.bring(table);
+                if GATHERS {
+                    let (found, first) = find_first(bounds, least);
+                    if found <= LANES {
+                        few.found = found;
+                        gather(row, first, few);
+                        return few.bring(table);
                     }
-                    return;
                 }
-                let (found, first) = find_first(bounds, least);
-                few.found = found;
-                if found <= LANES {
-                    gather(row, first, few);
-                    few.bring(table);
-                } else if found <= AT_ONCE {
-                    find(bounds, least, positions);
+                few.found = find(bounds, least, positions);
+                if few.found <= AT_ONCE {
                     self.avx2.gather(row, positions, few);
                     few.bring(table);
                 }
