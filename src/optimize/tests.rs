@@ -1,4 +1,5 @@
 use super::saved::Asked;
+use super::scope::Scope;
 use super::*;
 use crate::classifier::{Candidates, count};
 use crate::measure::{Metric, Tensor};
@@ -221,6 +222,8 @@ fn a_search_in_the_order_of_passes_finds_rules_by_label() {
         assert!((value - fit.utility).abs() < 1e-12, "{}: {value} is not {}", metric.text(), fit.utility);
         assert!(!fit.trajectory.is_empty(), "{}: the start alone says little", metric.text());
         if objective.ignores_unseen() {
+            let scope = Scope::new(&shard.marginals, &population, &metric, options.k, &[options.epsilon]);
+            assert!(scope.columns() < 40_000, "{}: nothing is left out", metric.text());
             for rule in &fit.mixture.rules[1..] {
                 let all = rule.slopes.iter().zip(&rule.intercepts).enumerate();
                 let left_out = all.filter(|(label, _)| unseen(*label));

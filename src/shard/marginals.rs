@@ -278,3 +278,36 @@ impl From<&Csr> for Marginals {
         marginals
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows of one entry each, of a label that says which row it is.
+    fn rows(range: Range<u64>) -> Marginals {
+        let labels: Vec<u32> = range.map(|row| row as u32).collect();
+        let values = vec![0.5; labels.len()];
+        Marginals::from(&Csr::new((labels.len(), 1000), (0..=labels.len()).collect(), labels, values))
+    }
+
+    #[test]
+    fn what_is_sampled_does_not_depend_on_how_rows_are_shared_out() {
+        // So many entries that few rows are looked at; so few that all are.
+        for (entries, wanted) in [(1 << 30, 32), (1 << 26, 32), (1 << 23, 256), (1000, 1000)] {
+            let whole = rows(0..1000).sample(0, 1000, entries);
+            assert_eq!(whole.iter().sum::<u64>(), wanted, "{entries} entries");
+            assert!(whole.iter().all(|&seen| seen <= 1), "a row twice");
+            for ends in [vec![1000], vec![1, 500, 501, 1000], vec![0, 333, 333, 1000], vec![31, 62, 93, 1000]]
+            {
+                let mut first = 0;
+                let mut sum = vec![0; 1000];
+                for end in ends {
+                    let part = rows(first..end).sample(first, 1000, entries);
+                    sum.iter_mut().zip(part).for_each(|(sum, seen)| *sum += seen);
+                    first = end;
+                }
+                assert!(sum == whole, "{entries} entries");
+            }
+        }
+    }
+}

@@ -1,8 +1,8 @@
 //! Whether gather instructions are worth using.
 //!
-//! Where microcode guards them against Downfall (Intel from Skylake to Ice Lake), a gather takes longer than as many loads,
-//! even from the nearest cache; elsewhere it is much faster. No name of a processor says which, and a hypervisor may hide it:
-//! so it is measured, once.
+//! On some processors a gather takes longer than as many loads, even from the nearest cache (tried: Ice Lake; probably its
+//! guard against Downfall); on others it is much faster (tried: Sapphire Rapids). No name of a processor says which, and a
+//! hypervisor may hide it: so it is measured, once.
 
 use std::arch::x86_64::__m512;
 use std::sync::OnceLock;
