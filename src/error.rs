@@ -1,21 +1,15 @@
-//! What can go wrong, and the exit status it leads to.
+//! Errors of the program and their exit statuses.
+//!
+//! Each module has an error type of its own, which implements [`ModuleError`] and converts into [`Error`] with `?`.
 
-use crate::checkpoint::CheckpointError;
-use crate::estimate::EstimateError;
-use crate::experiment::ExperimentError;
-use crate::import::ImportError;
-use crate::measure::{FormulaError, MeasureError};
-use crate::memory::Refusal;
-use crate::store::StoreError;
-
-/// The exit statuses scripts may rely on (DESIGN, promise 4).
+/// The exit statuses scripts may rely on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// Anything that is neither the input's nor the caller's fault.
+    /// Any other failure.
     Failure = 1,
-    /// Bad input or bad usage: running again will not help.
+    /// Bad input or usage: running again does not help.
     BadInput = 2,
-    /// Stopped early and in order: it can go on later (EX_TEMPFAIL of sysexits.h).
+    /// Stopped early and resumable (EX_TEMPFAIL of sysexits.h).
     Stopped = 75,
 }
 
@@ -33,64 +27,61 @@ impl Status {
     }
 }
 
-/// Every error of the library, one variant a room, and one for what all ranks have agreed on.
+/// An error type of one module.
+pub trait ModuleError: std::error::Error + Send + Sync + 'static {
+    /// Returns the exit status that the error leads to.
+    fn status(&self) -> Status {
+        Status::BadInput
+    }
+}
+
+/// An error of any module, a usage error, or an error that all ranks agreed on.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error(transparent)]
-    Import(#[from] ImportError),
-    #[error(transparent)]
-    Formula(#[from] FormulaError),
-    #[error(transparent)]
-    Measure(#[from] MeasureError),
-    /// The data do not fit into the memory of a node.
-    #[error(transparent)]
-    Memory(#[from] Refusal),
-    #[error(transparent)]
-    Estimate(#[from] EstimateError),
-    #[error(transparent)]
-    Experiment(#[from] ExperimentError),
+    /// An error of one module.
+    #[error("{error}")]
+    Module { error: Box<dyn std::error::Error + Send + Sync>, status: Status },
     /// Options that do not fit together or do not fit the data.
     #[error("{0}")]
     Usage(String),
     /// Standard output or a side file could not be written.
     #[error("cannot write {what}: {source}")]
     Output { what: String, source: std::io::Error },
-    /// A checkpoint that cannot be used.
-    #[error(transparent)]
-    Checkpoint(#[from] CheckpointError),
-    /// Asked to stop, and did: why, where, and what is saved.
+    /// Stopped on request; the message says why, where, and what is saved.
     #[error("{0}")]
     Stopped(String),
-    /// Asked to stop, and what was done is lost.
+    /// Stopped on request with the work lost.
     #[error("{0}")]
     Unsaved(String),
-    /// Bad usage that another process of the job tells about.
-    #[error("told by another process")]
+    /// Bad usage that another process of the job reports.
+    #[error("already reported by another process")]
     Silent,
-    /// What `World::agree` gives to every rank when at least one of them failed.
+    /// What `World::agree` returns on every rank when at least one of them failed.
     #[error("{message}")]
     Agreed { message: String, status: Status },
+}
+
+impl<E: ModuleError> From<E> for Error {
+    fn from(error: E) -> Error {
+        Error::Module { status: error.status(), error: Box::new(error) }
+    }
 }
 
 impl Error {
     pub fn status(&self) -> Status {
         match self {
-            Error::Store(error) => error.status(),
-            // A formula that has no value where it is needed is the user's too.
-            Error::Import(_)
-            | Error::Formula(_)
-            | Error::Measure(_)
-            | Error::Estimate(_)
-            | Error::Usage(_) => Status::BadInput,
-            // Another job must be asked for: the same one will not fit the next time either.
-            Error::Memory(_) | Error::Silent => Status::BadInput,
-            Error::Checkpoint(error) => error.status(),
+            Error::Usage(_) | Error::Silent => Status::BadInput,
             Error::Stopped(_) => Status::Stopped,
             Error::Output { .. } | Error::Unsaved(_) => Status::Failure,
-            Error::Experiment(error) => error.status(),
-            Error::Agreed { status, .. } => *status,
+            Error::Module { status, .. } | Error::Agreed { status, .. } => *status,
+        }
+    }
+
+    /// Returns the error of one module, if it is one of type `E`.
+    pub fn downcast_ref<E: ModuleError>(&self) -> Option<&E> {
+        match self {
+            Error::Module { error, .. } => error.downcast_ref(),
+            _ => None,
         }
     }
 
@@ -103,7 +94,7 @@ impl Error {
     }
 }
 
-/// Shorthand for a usage error: what was asked, why it cannot be, what to do.
+/// Returns a usage error.
 pub fn usage<T>(message: impl Into<String>) -> Result<T, Error> {
     Err(Error::Usage(message.into()))
 }

@@ -3,25 +3,29 @@
 //! "Consistent algorithms for multi-label classification with macro-at-k metrics" (ICLR 2024),
 //! called "the paper" throughout.
 //!
-//! One room for each idea, and the arrows go one way:
-//! `cli -> experiment -> {report, optimize, estimate, evaluate, synth, import, doctor} -> {classifier, measure} -> shard -> store`,
-//! with [`world`] (who computes together), [`job`] (what a run is told from outside), [`checkpoint`] (how far it has
-//! come), [`random`], [`memory`] (whether it will fit, and large pages), [`machine`] (what the job runs on) and
-//! [`probe`] (what that can do) beside them.
+//! `docs/architecture.md` lists the modules and what each may depend on; `tests/library/architecture.rs` checks that list.
 
 #![warn(clippy::unwrap_used)]
 
+pub mod buffers;
 pub mod calibration;
 pub mod checkpoint;
 pub mod classifier;
+pub mod classifier_file;
+pub mod cleanup;
 pub mod cli;
 pub mod doctor;
 pub mod error;
 pub mod estimate;
 pub mod evaluate;
 pub mod experiment;
+pub mod fault;
+pub mod format;
+pub mod heartbeat;
+pub mod host;
 pub mod import;
 pub mod job;
+pub mod load;
 pub mod machine;
 pub mod measure;
 pub mod memory;
@@ -30,7 +34,9 @@ pub mod probe;
 pub mod random;
 pub mod report;
 pub mod shard;
+pub mod simd;
 pub mod slurm;
+pub mod sparse;
 pub mod split;
 pub mod store;
 mod suggest;

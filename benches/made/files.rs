@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use macrok::shard::{LoadOptions, Shard, load_shard};
+use macrok::load::{LoadOptions, load_shard};
+use macrok::shard::Shard;
 use macrok::store::{Location, Overwrite, Role, write_file};
 use macrok::synth::{Generator, Made, Shape, make};
 use macrok::world::World;

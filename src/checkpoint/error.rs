@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::error::Status;
+use crate::error::{ModuleError, Status};
 
 #[derive(Debug, thiserror::Error)]
 pub enum CheckpointError {
@@ -23,8 +23,8 @@ pub enum CheckpointError {
     Left { file: PathBuf },
 }
 
-impl CheckpointError {
-    pub fn status(&self) -> Status {
+impl ModuleError for CheckpointError {
+    fn status(&self) -> Status {
         match self {
             // A disk that cannot be read now may be there again tomorrow.
             CheckpointError::Damaged { newest: Damage::Unreadable(_), .. } => Status::Failure,

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::format::Content;
 use super::{Fingerprint, Snapshot};
-use crate::job::fault;
+use crate::fault;
 use crate::store::{followed, sync_folder};
 
 /// Where one computation keeps its snapshots.
@@ -96,7 +96,7 @@ impl Checkpoint {
             None => (File::create(next)?, Content::default()),
         };
         let bytes = content.update(&mut file, &self.facts, snapshot)?;
-        fault::at_rank(0, "save").map_err(io::Error::other)?;
+        fault::at(0, "save").map_err(io::Error::other)?;
         file.sync_all()?;
         let there = file.metadata()?;
         // Between these two renames the one before is all there is, and that is enough.

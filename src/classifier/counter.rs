@@ -6,9 +6,8 @@ use rayon::prelude::*;
 
 use super::prepared::Prepared;
 use super::select::{Chosen, ChosenEntry, Fill, Selector};
+use crate::buffers::{Zeroed, prefetch::bring_later};
 use crate::measure::Counts;
-use crate::memory::Zeroed;
-use crate::memory::prefetch::bring_later;
 use crate::shard::{Marginals, Shard, Targets, Truth};
 
 /// Counts by column. Nothing else is near them in memory, so that threads do not slow each other down.

@@ -3,7 +3,6 @@
 
 mod baseline;
 mod counter;
-mod file;
 mod kernel;
 mod madow;
 mod merge;

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::buffers::prefetch::look_up;
 use crate::measure::{Gradient, fill_blocks, larger, largest};
-use crate::memory::prefetch::look_up;
 use crate::shard::Marginals;
 
 /// Where a rule looks for labels.

@@ -11,7 +11,7 @@ use super::Strategy;
 use super::mixture::WHOLE;
 use super::*;
 use crate::shard::{FixedPoint, Marginals, Shard, Targets, Truth};
-use crate::store::Csr;
+use crate::sparse::Csr;
 
 /// Rows of stored marginals: columns ascending, each with its value.
 type Rows = Vec<BTreeMap<u32, f32>>;

@@ -8,7 +8,7 @@ use super::threshold::{from_step, step};
 use super::{Candidates, Rule};
 use crate::random::{Purpose, Sequence};
 use crate::shard::{Grouping, Marginals};
-use crate::store::Csr;
+use crate::sparse::Csr;
 
 /// How coefficients and marginals are drawn.
 #[derive(Clone, Copy, Debug)]

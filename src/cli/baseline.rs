@@ -6,10 +6,11 @@ use serde_json::json;
 
 use super::common::{Context, PropensityModel};
 use crate::classifier::{Candidates, Constants, Mixture, Strategy, baseline};
+use crate::classifier_file::ClassifierFile;
 use crate::error::{Result, usage};
-use crate::report::count;
-use crate::shard::{load_labels, total_positives};
-use crate::store::{ClassifierFile, Location, Role};
+use crate::format::count;
+use crate::load::{load_labels, total_positives};
+use crate::store::{Location, Role};
 
 /// Write a closed-form or weighted rule as a classifier file
 ///

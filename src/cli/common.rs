@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 
 use tracing_subscriber::filter::LevelFilter;
 
+use crate::classifier_file::ClassifierFile;
 use crate::error::{Result, usage};
 use crate::job::Control;
+use crate::load::{Extra, LoadOptions, load_planned};
 use crate::report::Console;
-use crate::shard::{Extra, LoadOptions, Shard, load_planned};
-use crate::store::{ClassifierFile, Overwrite};
+use crate::shard::Shard;
+use crate::store::Overwrite;
 use crate::world::World;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use super::common::Context;
 use crate::doctor::{Asked, examine, facts_json, findings, show};
 use crate::error::{Result, usage};
+use crate::load::LoadOptions;
 use crate::machine::Threads;
-use crate::shard::LoadOptions;
 use crate::store::{Location, Role};
 
 /// Show ranks, threads, binding, memory, file systems and libraries, and what is wrong with them

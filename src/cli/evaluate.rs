@@ -7,11 +7,14 @@ use serde_json::{Map, json};
 use super::common::{Context, Loads, PropensityModel, load_for, with_rules};
 use super::reliability;
 use crate::classifier::{Mixture, Pick, Sampling};
+use crate::classifier_file::ClassifierFile;
 use crate::error::{Result, usage};
 use crate::evaluate::{Evaluation, Mode, Propensities, Summary, calibration, score, summarise, tally};
-use crate::report::{Align, Phases, Progress, Table, count};
-use crate::shard::{Extra, LoadOptions, Predicted, Shard, load_labels, load_predictions, total_positives};
-use crate::store::{ClassifierFile, Location, Role};
+use crate::format::count;
+use crate::load::{Extra, LoadOptions, Predicted, load_labels, load_predictions, total_positives};
+use crate::report::{Align, Phases, Progress, Table};
+use crate::shard::Shard;
+use crate::store::{Location, Role};
 
 /// Compute all metrics of a classifier, or of predictions made before
 ///

@@ -6,8 +6,9 @@ use serde_json::json;
 
 use super::common::Context;
 use crate::error::{Result, usage};
+use crate::format::count;
 use crate::import::{Format, Input, Options, Sparse, import};
-use crate::report::{Phases, count};
+use crate::report::Phases;
 use crate::store::{Matrix, write_file, write_names};
 
 /// Turn text, ARFF, npz or predictions into an HDF5 data set

@@ -7,12 +7,15 @@ use serde_json::{Map, Value, json};
 use super::common::Context;
 use super::reliability;
 use super::train::describe_model;
+use crate::classifier_file::ClassifierFile;
 use crate::error::Result;
 use crate::evaluate::calibration;
-use crate::report::{Align, Table, count};
-use crate::shard::{LoadOptions, Shard, load_labels, load_shard, total_positives};
+use crate::format::count;
+use crate::load::{LoadOptions, load_labels, load_shard, total_positives};
+use crate::report::{Align, Table};
+use crate::shard::Shard;
 use crate::split::{Told, told};
-use crate::store::{ClassifierFile, Hdf5File, Location, MatrixFile, ModelFile, Role, read_names};
+use crate::store::{Hdf5File, Location, MatrixFile, ModelFile, Role, read_names};
 
 /// Show what is in a file: shapes, label distribution, tail, calibration, rules, what a model was trained with
 #[derive(clap::Args)]

@@ -7,9 +7,11 @@ use serde_json::json;
 use super::common::Context;
 use crate::error::{Result, usage};
 use crate::estimate::{Ask, EstimateError, Model, marginals_of};
-use crate::report::{Phases, Progress, count};
-use crate::shard::{Held, load_examples};
-use crate::store::{Csr, Hdf5File, Location, Matrix, Role, read_names, write_file, write_names};
+use crate::format::count;
+use crate::load::{Held, load_examples};
+use crate::report::{Phases, Progress};
+use crate::sparse::Csr;
+use crate::store::{Hdf5File, Location, Matrix, Role, read_names, write_file, write_names};
 
 /// Estimate label probabilities with a trained model, and keep the largest of each row
 #[derive(clap::Args)]

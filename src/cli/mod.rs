@@ -25,7 +25,7 @@ use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
 use crate::error::{Result, Status, usage};
-use crate::job::fault;
+use crate::fault;
 use crate::machine::{check_alike, check_together, forgotten_srun, start_threads};
 use crate::world::World;
 
@@ -124,7 +124,7 @@ pub fn run(world: &World, Ready(typed): Ready) -> Result<()> {
     world.end_job_on_stall(world.agree(stall.or_else(|_| {
         usage(format!("--stall-timeout is {}, but must be seconds, or 0 for never", typed.stall_timeout))
     }))?);
-    fault::at(world, "start")?;
+    fault::at(world.rank(), "start")?;
     let threads = start_threads(world, typed.threads)?;
     // What goes on by itself needs no option for it.
     let (resume, resuming) = match &typed.command {

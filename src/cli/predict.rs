@@ -6,10 +6,13 @@ use serde_json::json;
 
 use super::common::{Context, Loads, load_for, with_rules};
 use crate::classifier::{Draw, Mixture, Pick, Sampling, fold_draws};
+use crate::classifier_file::ClassifierFile;
 use crate::error::Result;
-use crate::report::{Phases, count};
-use crate::shard::{Extra, LoadOptions, Shard};
-use crate::store::{ClassifierFile, Location, Matrix, Role, write_file};
+use crate::format::count;
+use crate::load::{Extra, LoadOptions};
+use crate::report::Phases;
+use crate::shard::Shard;
+use crate::store::{Location, Matrix, Role, write_file};
 
 /// Predict k labels for each instance, drawn from the classifier's mixture
 #[derive(clap::Args)]

@@ -1,7 +1,8 @@
 //! Calibration of marginals, for people.
 
 use crate::evaluate::{Bin, Calibration};
-use crate::report::{Align, Console, Table, count};
+use crate::format::count;
+use crate::report::{Align, Console, Table};
 
 /// Says how well marginals are calibrated, with a curve.
 pub(super) fn show(console: &Console, found: &Calibration) {

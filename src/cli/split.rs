@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use super::common::Context;
 use crate::error::{Result, usage};
-use crate::report::{Align, Phases, Table, count};
+use crate::format::count;
+use crate::report::{Align, Phases, Table};
 use crate::split::{ALL, Balance, Fractions, Method, Origin, Parts, Source, Split, balance};
 use crate::store::publish;
 

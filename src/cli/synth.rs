@@ -6,7 +6,8 @@ use serde_json::json;
 
 use super::common::Context;
 use crate::error::{Result, usage};
-use crate::report::{Phases, Progress, count};
+use crate::format::count;
+use crate::report::{Phases, Progress};
 use crate::synth::{Sample, Shape};
 
 /// Make a long-tailed data set: features, labels, and the true marginals the labels were drawn from

@@ -8,10 +8,11 @@ use serde::{Deserialize, Serialize};
 use super::files::Seen;
 use crate::classifier::Kernel;
 use crate::error::Error;
-use crate::machine::{Launcher, Processors, Settings, Threads, host_name};
+use crate::host::host_name;
+use crate::load::{Extra, LoadOptions, Plan, plan_load};
+use crate::machine::{Launcher, Processors, Settings, Threads};
 use crate::memory::{Room, Source, rooms_here};
 use crate::probe::{Allreduce, read_bandwidth_when, time_allreduce};
-use crate::shard::{Extra, LoadOptions, Plan, plan_load};
 use crate::store::library_version;
 use crate::world::{Nodes, World, library};
 

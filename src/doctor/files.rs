@@ -40,7 +40,7 @@ impl Seen {
 
     /// Tries out whether all ranks see what rank 0 writes into `folder`. Collective; leaves nothing behind.
     pub fn output(world: &World, folder: &Path) -> Seen {
-        let mine = format!("{}.{}", crate::machine::host_name(Path::new("/")), std::process::id());
+        let mine = format!("{}.{}", crate::host::host_name(Path::new("/")), std::process::id());
         let mark = world.tell_all(world.is_root().then_some(mine));
         let file = folder.join(format!(".macrok-doctor.{mark}"));
         let written = world.is_root().then(|| {

@@ -6,7 +6,8 @@ use super::examine::{Job, Memory};
 use super::files::Use;
 use super::findings::{Finding, counted};
 use super::hosts::Host;
-use crate::report::{Align, Console, Table, bytes, count, seconds};
+use crate::format::{bytes, count, seconds};
+use crate::report::{Align, Console, Table};
 use crate::store::{library_is_thread_safe, reads_without_locks};
 use crate::world::standard;
 

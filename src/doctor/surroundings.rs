@@ -6,9 +6,9 @@ use super::examine::{Found, Job};
 use super::files::{Seen, Use};
 use super::findings::{Finding, places};
 use super::hosts::Host;
+use crate::format::bytes;
 use crate::machine::Kind;
 use crate::memory::Source;
-use crate::report::bytes;
 use crate::store::reads_without_locks;
 
 pub(super) fn without_mpi(job: &Job) -> Option<Finding> {

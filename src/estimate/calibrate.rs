@@ -11,8 +11,9 @@ use super::marginals::marginals_of;
 use super::model::{Ask, Model};
 use crate::calibration::{Histogram, Map, Method};
 use crate::error::Result;
-use crate::report::count;
-use crate::store::{Csr, ModelFile};
+use crate::format::count;
+use crate::sparse::Csr;
+use crate::store::ModelFile;
 use crate::world::World;
 
 /// How, and with what share of the rows.

@@ -1,5 +1,6 @@
 //! What can be wrong with a model, or with what one is to be learnt from.
 
+use crate::error::ModuleError;
 use std::path::PathBuf;
 
 #[derive(Debug, thiserror::Error)]
@@ -21,3 +22,5 @@ pub enum EstimateError {
     )]
     NothingToCalibrate { rows: u64, pairs: u64, positives: u64 },
 }
+
+impl ModuleError for EstimateError {}

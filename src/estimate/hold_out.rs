@@ -1,9 +1,9 @@
 //! Rows that an estimator does not learn from, so that they can say how good it is.
 
 use crate::error::{Result, usage};
-use crate::shard::{Examples, Held};
+use crate::load::{Examples, Held};
+use crate::sparse::Csr;
 use crate::split::{Fractions, Method, Split};
-use crate::store::Csr;
 use crate::world::World;
 
 /// Rows with features and labels; rank 0 has them.

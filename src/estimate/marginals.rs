@@ -5,8 +5,8 @@ use rayon::prelude::*;
 use super::kept::Kept;
 use super::model::{Ask, Model};
 use super::rows::Rows;
-use crate::store::Csr;
-use crate::world::progress;
+use crate::heartbeat::beat;
+use crate::sparse::Csr;
 
 /// Rows that one thread asks about at a time: enough to read a group's weights once for many of them.
 const BLOCK: usize = 512;
@@ -23,7 +23,7 @@ pub fn marginals_of(model: &Model, features: &Csr, ask: Ask, done: impl Fn(u64) 
         let largest = |&start: &usize| {
             let end = (start + block).min(rows);
             let kept = model.largest(all.part(start..end), ask);
-            progress();
+            beat();
             done((end - start) as u64);
             kept
         };

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::store::Csr;
+use crate::sparse::Csr;
 
 /// A range of rows, borrowed.
 #[derive(Clone, Copy)]

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use super::watch::Watch;
 use crate::checkpoint::{Checkpoint, Fingerprint, Report, Snapshot, Writer, load};
 use crate::error::{Error, Result};
-use crate::job::{Control, Reason, fault};
+use crate::fault;
+use crate::job::{Control, Reason};
 use crate::optimize::{Existing, Keep};
 use crate::world::World;
 
@@ -117,7 +118,7 @@ impl<'a> Saving<'a> {
         // The unit to come, one more in case it is slow, and the checkpoint after it.
         let need = 2 * self.longest + Duration::from_secs_f64(report.longest);
         let reason = self.control.asked(self.world, need);
-        fault::at(self.world, "unit")?;
+        fault::at(self.world.rank(), "unit")?;
         match reason {
             Some(reason) => {
                 let root = self.world.is_root();

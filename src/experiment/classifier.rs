@@ -1,7 +1,7 @@
 //! A classifier from rank 0 to all ranks.
 
 use crate::classifier::{Candidates, Mixture};
-use crate::store::ClassifierFile;
+use crate::classifier_file::ClassifierFile;
 use crate::world::World;
 
 /// What rank 0 read, on every rank: others need not see its files. Collective.

@@ -1,7 +1,8 @@
 //! The table that an experiment ends with: for each budget, one row a strategy, one column a metric.
 
 use super::results::{Found, Results};
-use crate::report::{Align, Table, count};
+use crate::format::count;
+use crate::report::{Align, Table};
 
 /// The rows of one budget.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::step::Part;
 use super::worker::Outcome;
 use super::{Divided, Site};
-use crate::report::count;
+use crate::format::count;
 use crate::split::{Origin, Parts, Source};
 use crate::store::{Overwrite, Role, publish};
 

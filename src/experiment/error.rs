@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::lock::Holder;
-use crate::error::Status;
+use crate::error::{ModuleError, Status};
 
 #[derive(Debug, thiserror::Error)]
 pub enum ExperimentError {
@@ -24,8 +24,8 @@ pub enum ExperimentError {
     Changed { file: PathBuf },
 }
 
-impl ExperimentError {
-    pub fn status(&self) -> Status {
+impl ModuleError for ExperimentError {
+    fn status(&self) -> Status {
         match self {
             ExperimentError::NotOurs { .. } | ExperimentError::NotFolder { .. } => Status::BadInput,
             // The same command may work later.

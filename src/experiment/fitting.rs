@@ -2,8 +2,10 @@
 
 use super::Target;
 use crate::error::Result;
-use crate::report::{Console, count};
-use crate::shard::{Extra, FixedPoint, LoadOptions, Shard, Targets, load_planned};
+use crate::format::count;
+use crate::load::{Extra, LoadOptions, load_planned};
+use crate::report::Console;
+use crate::shard::{FixedPoint, Shard, Targets};
 use crate::world::World;
 
 /// Loads rows and says what they are and take. Collective.

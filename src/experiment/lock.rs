@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ExperimentError;
 use crate::error::Result;
-use crate::machine::host_name;
+use crate::host::host_name;
 use crate::store::StoreError;
 
 /// Who is at work.

@@ -2,7 +2,7 @@
 
 use super::fitting::{for_evaluation, for_fits};
 use super::{Choice, Data, Experiment};
-use crate::shard::needs_of;
+use crate::load::needs_of;
 use crate::store::StoreError;
 
 impl Experiment {

@@ -13,8 +13,10 @@ use super::worker::Worker;
 use super::{Experiment, Site};
 use crate::error::{Error, Result};
 use crate::evaluate::Summary;
-use crate::job::{Control, fault};
-use crate::report::{Console, seconds};
+use crate::fault;
+use crate::format::seconds;
+use crate::job::Control;
+use crate::report::Console;
 use crate::world::World;
 
 /// Does what is to be done, in order, and keeps a record of every finished step. What was found is on rank 0.
@@ -30,7 +32,7 @@ pub fn perform(site: Site<'_>, experiment: &Experiment, mut plan: Plan) -> Resul
     let mut progress = Progress::new(console, plan.steps.len());
     world.on_root(|| known.keep(&folder.known_files()))?;
     for (at, step) in plan.steps.iter().enumerate().filter(|(at, _)| plan.to_do[*at]) {
-        fault::at(world, "step")?;
+        fault::at(world.rank(), "step")?;
         stop_if_asked(world, control, progress.longest, at)?;
         let start = Instant::now();
         let (result, said) = worker.work(step, most_rules(&found))?;

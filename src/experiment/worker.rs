@@ -11,13 +11,15 @@ use super::subject::{Subject, Way};
 use super::watcher::{Warner, Watcher};
 use super::{Data as Sample, Experiment, Site, Target};
 use crate::classifier::{Mixture, Strategy, baseline};
+use crate::classifier_file::ClassifierFile;
 use crate::error::Result;
 use crate::evaluate::{Propensities, Summary};
+use crate::format::count;
+use crate::load::{load_labels, total_positives};
 use crate::measure::{Metric, monotone};
 use crate::optimize::{Data, Existing, Finished, Fit, Initial, Keep, Origin, Task, fit};
-use crate::report::count;
-use crate::shard::{Shard, load_labels, total_positives};
-use crate::store::{ClassifierFile, Overwrite};
+use crate::shard::Shard;
+use crate::store::Overwrite;
 
 /// What was found, and the same for people; both on rank 0 only.
 pub(super) type Outcome = Result<(Value, String)>;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use super::input::Group;
 use super::matrix_problem::MatrixProblem;
 use super::text_problem::TextProblem;
+use crate::error::ModuleError;
 
 /// Why an import failed. The message starts with the place, `FILE:LINE: ` or `FILE: `.
 #[derive(Debug, thiserror::Error)]
@@ -123,3 +124,5 @@ pub enum InputProblem {
     )]
     LabelCountDiffers { path: PathBuf, listed: usize, asked: usize },
 }
+
+impl ModuleError for ImportError {}

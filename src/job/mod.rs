@@ -4,7 +4,6 @@
 //! stopping loses nothing: [`Control::asked`].
 
 mod control;
-pub mod fault;
 mod reason;
 mod signals;
 mod slurm;

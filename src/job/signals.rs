@@ -11,8 +11,8 @@ use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
 use super::Reason;
+use crate::cleanup::remove_unfinished;
 use crate::error::{Result, Status};
-use crate::store::remove_unfinished;
 use crate::world::World;
 
 /// What a scheduler, a user or the system sends to have a run end.

@@ -5,9 +5,9 @@ use std::io::Read;
 use std::path::Path;
 use std::time::Duration;
 
-use super::host_name;
 use super::launcher::Launcher;
 use crate::error::{Error, Result, usage};
+use crate::host::host_name;
 use crate::world::{World, library};
 
 /// Refuses processes that a launcher meant to work together, but that do not know of each other: each would do all

@@ -27,12 +27,6 @@ pub use settings::Settings;
 pub use share::{Place, Share, share};
 pub use threads::{Reason, Remark, Threads, start_threads};
 
-/// The name of this node in messages.
-pub fn host_name(root: &Path) -> String {
-    let name = std::fs::read_to_string(root.join("proc/sys/kernel/hostname")).unwrap_or_default();
-    if name.trim().is_empty() { "without a name".into() } else { name.trim().into() }
-}
-
 /// The number in a file that holds nothing else. A limit of `max` is no number, and no limit.
 pub fn number(file: &Path) -> Option<u64> {
     std::fs::read_to_string(file).ok()?.trim().parse().ok()

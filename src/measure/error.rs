@@ -1,5 +1,7 @@
 //! What can go wrong when a metric meets data.
 
+use crate::error::ModuleError;
+
 /// A metric that has no usable value or gradient where the search stands.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MeasureError {
@@ -16,3 +18,5 @@ pub enum MeasureError {
     )]
     Gradient { metric: String, label: usize, cells: [f64; 4], slope: f64, intercept: f64 },
 }
+
+impl ModuleError for MeasureError {}

@@ -9,8 +9,8 @@ use super::error::MeasureError;
 use super::formula::{DualColumn, Node};
 use super::number::{Dual, Number};
 use super::objective::Objective;
-use super::vectors::vectorised;
 use super::view::View;
+use crate::simd::vectorised;
 
 /// The gradient of a metric at a confusion tensor, as gains of predicting a label.
 ///

@@ -18,7 +18,6 @@ mod objective;
 mod segment;
 #[cfg(test)]
 mod tests;
-mod vectors;
 mod view;
 
 pub(crate) use blocks::fill_blocks;
@@ -31,4 +30,3 @@ pub(crate) use gradient::{larger, largest};
 pub use metric::Metric;
 pub use objective::Objective;
 pub use segment::Segment;
-pub(crate) use vectors::vectorised;

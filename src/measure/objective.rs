@@ -8,8 +8,8 @@ use super::confusion::Tensor;
 use super::formula::Node;
 use super::found::{Found, SegmentSpace};
 use super::segment::Segment;
-use super::vectors::vectorised;
 use super::view::View;
+use crate::simd::vectorised;
 
 /// A metric with its budget `k` and `epsilon` fixed.
 ///

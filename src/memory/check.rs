@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Refusal, Room, Source, rooms_here};
 use crate::error::Result;
-use crate::machine::host_name;
-use crate::report::bytes;
+use crate::format::bytes;
+use crate::host::host_name;
 use crate::world::{Nodes, World};
 
 /// What is needed, and that there is room for it.

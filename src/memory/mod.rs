@@ -7,10 +7,7 @@
 
 mod cgroup;
 mod check;
-mod fresh;
 mod meminfo;
-mod pages;
-pub mod prefetch;
 mod refusal;
 #[cfg(test)]
 mod tests;
@@ -21,8 +18,6 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 pub use check::{Fits, check_room};
-pub use fresh::take_pages;
-pub use pages::Zeroed;
 pub use refusal::Refusal;
 
 /// What one limit leaves for us, now.

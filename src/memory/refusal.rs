@@ -3,7 +3,8 @@
 use std::fmt;
 
 use super::{Room, Source};
-use crate::report::bytes;
+use crate::error::ModuleError;
+use crate::format::bytes;
 
 /// Ranks that need more than a limit leaves them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,3 +91,5 @@ impl fmt::Display for Refusal {
         self.remedy(f)
     }
 }
+
+impl ModuleError for Refusal {}

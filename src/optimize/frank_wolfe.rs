@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use super::around::Around;
 use super::initial::Initial;
+use super::iteration::Iteration;
 use super::oracle::Oracle;
 use super::scope::Scope;
 use super::seconds::{Seconds, timed};
@@ -12,10 +13,9 @@ use super::state::{State, Turn};
 use super::step::{Step, StepRule, best_step_together};
 use crate::classifier::{Candidates, Mixture, Rule, count_positives};
 use crate::error::Result;
-use crate::job::fault;
+use crate::fault;
 use crate::measure::{Gradient, Metric, Objective, Population, SegmentSpace, Tensor};
 use crate::shard::Shard;
-use crate::store::Iteration;
 use crate::world::World;
 
 #[derive(Clone, Copy, Debug)]
@@ -150,7 +150,7 @@ pub fn frank_wolfe(
             .zip(search.as_ref())
             .map(|(gradient, search)| timed(&mut oracle.seconds.gradient, || search.rule(gradient)));
         let rule = oracle.share(rule);
-        fault::at(world, "pass")?;
+        fault::at(world.rank(), "pass")?;
         let next = oracle.tensor(&rule);
         let outcome = search.as_mut().zip(gradient).map(|(search, gradient)| {
             if turn.direction == 0 {

@@ -9,7 +9,8 @@ use super::seconds::timed;
 use super::state::{State, Turn};
 use crate::checkpoint::{Report, Writer};
 use crate::error::{Error, Result};
-use crate::job::{Control, Reason, fault};
+use crate::fault;
+use crate::job::{Control, Reason};
 use crate::world::World;
 
 pub(super) struct Keeper<'a> {
@@ -53,7 +54,7 @@ impl Around for Keeper<'_> {
                 }
             });
         }
-        fault::at(self.world, "iteration")?;
+        fault::at(self.world.rank(), "iteration")?;
         match reason {
             Some(reason) => {
                 self.world.agree(state.map_or(Ok(()), |state| Err(self.stop(reason, turn, state))))

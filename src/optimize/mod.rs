@@ -3,12 +3,12 @@
 
 mod answer;
 mod around;
-mod classifier_file;
 mod climb;
 mod data;
 mod fit;
 mod frank_wolfe;
 mod initial;
+mod iteration;
 mod keep;
 mod keeper;
 mod observer;
@@ -29,6 +29,7 @@ pub use data::Data;
 pub use fit::{Finished, fit};
 pub use frank_wolfe::{Fit, Options, Start, Stop, frank_wolfe, population};
 pub use initial::Initial;
+pub use iteration::Iteration;
 pub use keep::{Existing, Keep};
 pub use observer::Observer;
 pub use search::{Epsilon, Origin, Search};

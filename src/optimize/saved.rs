@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::answer::Answer;
 use super::frank_wolfe::{Options, Search, Stop, epsilons};
 use super::initial::Initial;
+use super::iteration::Iteration;
 use super::oracle::mixture_of;
 use super::scope::Scope;
 use super::seconds::Seconds;
@@ -17,7 +18,6 @@ use super::step::Step;
 use crate::checkpoint::{Part, Snapshot};
 use crate::measure::{Metric, Population, Tensor};
 use crate::shard::Marginals;
-use crate::store::Iteration;
 
 /// What there is beside the answers.
 #[derive(Serialize, Deserialize)]

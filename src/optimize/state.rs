@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use super::answer::Answer;
 use super::frank_wolfe::{Fit, Stop};
+use super::iteration::Iteration;
 use super::scope::Scope;
 use super::seconds::Seconds;
 use crate::classifier::Mixture;
 use crate::measure::Tensor;
-use crate::store::Iteration;
 
 /// What every rank knows of the search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

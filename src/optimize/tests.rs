@@ -4,7 +4,7 @@ use super::*;
 use crate::classifier::{Candidates, count};
 use crate::measure::{Metric, Tensor};
 use crate::shard::{Marginals, Shard, Targets, Truth};
-use crate::store::Csr;
+use crate::sparse::Csr;
 use crate::synth::{Generator, Rows, Shape, make};
 use crate::world::World;
 

@@ -8,4 +8,4 @@ mod table;
 pub use console::Console;
 pub use phases::{Phases, peak_memory};
 pub use progress::Progress;
-pub use table::{Align, Table, bytes, count, seconds};
+pub use table::{Align, Table};

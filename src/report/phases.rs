@@ -2,7 +2,8 @@
 
 use std::time::Instant;
 
-use super::table::{Align, Table, bytes, seconds};
+use super::table::{Align, Table};
+use crate::format::{bytes, seconds};
 use crate::world::World;
 
 /// The most memory this process has held, in bytes; 0 where the system does not say.

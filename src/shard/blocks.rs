@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crate::memory::take_pages;
-use crate::world::progress;
+use crate::buffers::take_pages;
+use crate::heartbeat::beat;
 
 /// Entries of a block: few enough to stay in a core's cache while they are looked at twice, enough to
 /// make taking a block cost nothing.
@@ -71,7 +71,7 @@ impl Blocks {
                         break;
                     }
                     add(total.get_or_insert_with(&new), block);
-                    progress();
+                    beat();
                 }
             }
             total

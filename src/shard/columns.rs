@@ -5,8 +5,7 @@ use std::ops::Range;
 use super::blocks::{Blocks, Pieces};
 use super::grouping::Grouping;
 use super::marginals::PADDING;
-use crate::memory::Zeroed;
-use crate::memory::prefetch::look_up;
+use crate::buffers::{Zeroed, prefetch::look_up};
 
 /// A code for every entry, and where columns share codes what is left to tell them apart.
 pub struct Columns {
@@ -24,7 +23,7 @@ pub enum Rests<B, W> {
 
 impl Columns {
     /// Zeroed space for `entries` columns, and the padding.
-    pub(super) fn new(entries: usize, grouping: Grouping) -> Columns {
+    pub(crate) fn new(entries: usize, grouping: Grouping) -> Columns {
         let rests = match grouping.rest_width() {
             0 => Rests::None,
             1 => Rests::Bytes(vec![0; entries + PADDING]),
@@ -45,7 +44,7 @@ impl Columns {
     }
 
     /// Bytes of one column.
-    pub(super) fn width(labels: usize) -> usize {
+    pub(crate) fn width(labels: usize) -> usize {
         size_of::<u16>() + Grouping::new(labels).rest_width()
     }
 
@@ -62,7 +61,7 @@ impl Columns {
 
     /// The rests of a range of entries.
     #[inline]
-    pub(super) fn rests(&self, entries: Range<usize>) -> Rests<&[u8], &[u16]> {
+    pub(crate) fn rests(&self, entries: Range<usize>) -> Rests<&[u8], &[u16]> {
         match &self.rests {
             Rests::None => Rests::None,
             Rests::Bytes(rests) => Rests::Bytes(&rests[entries]),
@@ -72,7 +71,7 @@ impl Columns {
 
     /// Brings what tells columns of the same code apart near, for some entries at once: see
     /// [`Hits::read_ahead`](super::Hits::read_ahead).
-    pub(super) fn read_ahead(&self, entries: Range<usize>) {
+    pub(crate) fn read_ahead(&self, entries: Range<usize>) {
         match &self.rests {
             Rests::None => (),
             Rests::Bytes(rests) => touch(&rests[entries]),
@@ -81,7 +80,7 @@ impl Columns {
     }
 
     /// The label of an entry, before [`Columns::renumber`].
-    pub(super) fn label(&self, entry: usize) -> u32 {
+    pub(crate) fn label(&self, entry: usize) -> u32 {
         let code = self.codes[entry];
         match &self.rests {
             Rests::None => code.into(),
@@ -112,7 +111,7 @@ fn touch<T: Copy + Default + std::ops::BitXor<Output = T>>(numbers: &[T]) {
 impl Columns {
     /// Tells `tell` the columns of the entries at `positions` of a range, each with one of `others`.
     #[inline]
-    pub(super) fn each<T>(
+    pub(crate) fn each<T>(
         &self,
         range: Range<usize>,
         positions: &[u32],
@@ -145,14 +144,14 @@ impl Columns {
 }
 
 /// The columns of blocks of rows, each to be filled in by whoever takes that block.
-pub(super) struct ColumnPieces<'c> {
+pub(crate) struct ColumnPieces<'c> {
     codes: Pieces<'c, u16>,
     rests: Rests<Pieces<'c, u8>, Pieces<'c, u16>>,
 }
 
 impl Columns {
     /// Cut into blocks; `end` is the first entry behind a number of rows.
-    pub(super) fn pieces(&mut self, blocks: &Blocks, end: impl Fn(usize) -> usize) -> ColumnPieces<'_> {
+    pub(crate) fn pieces(&mut self, blocks: &Blocks, end: impl Fn(usize) -> usize) -> ColumnPieces<'_> {
         ColumnPieces {
             codes: blocks.pieces(&mut self.codes, &end),
             rests: match &mut self.rests {
@@ -167,7 +166,7 @@ impl Columns {
 impl ColumnPieces<'_> {
     /// Writes the labels of a block, until [`Columns::renumber`] makes columns of them: the lower half in place of a code,
     /// what is left of it in place of a rest.
-    pub(super) fn put_labels(&self, block: usize, labels: &[u32]) {
+    pub(crate) fn put_labels(&self, block: usize, labels: &[u32]) {
         self.codes.with_new(block, |codes| {
             codes.iter_mut().zip(labels).for_each(|(code, &label)| *code = label as u16);
         });
@@ -217,7 +216,7 @@ fn whole(lower: u16, upper: u16) -> u32 {
 
 impl Columns {
     /// Makes columns of labels ([`ColumnPieces::put_labels`]); `columns_of` has that of each.
-    pub(super) fn renumber(&mut self, blocks: &Blocks, end: impl Fn(usize) -> usize, columns_of: &[u32]) {
+    pub(crate) fn renumber(&mut self, blocks: &Blocks, end: impl Fn(usize) -> usize, columns_of: &[u32]) {
         let grouping = self.grouping;
         let mut names = Zeroed::new(columns_of.len());
         let name = |&column: &u32| whole(grouping.code(column), grouping.rest(column));

@@ -6,7 +6,7 @@ use super::blocks::Blocks;
 use super::columns::{Columns, Rests};
 use super::grouping::Grouping;
 use super::order::{Known, Order};
-use crate::store::Csr;
+use crate::sparse::Csr;
 
 /// Entries that follow every row, if only as padding: kernels read as many at a time.
 pub const PADDING: usize = 16;
@@ -134,7 +134,7 @@ impl<'s> Row<'s> {
 impl Marginals {
     /// `columns` and `values` are followed by padding; `starts` begins with 0. Columns are labels, until
     /// [`Marginals::renumber`], and ascend in each row.
-    pub(super) fn new(
+    pub(crate) fn new(
         labels: usize,
         starts: Vec<u64>,
         columns: Columns,
@@ -148,7 +148,7 @@ impl Marginals {
     /// How often each label is stored in some of the rows, before [`Marginals::renumber`]. The first row is number `first`
     /// of `rows` with so many `entries`; which rows are looked at depends on those numbers only, so that what all ranks see
     /// together does not depend on how many they are.
-    pub(super) fn sample(&self, first: u64, rows: u64, entries: u64) -> Vec<u64> {
+    pub(crate) fn sample(&self, first: u64, rows: u64, entries: u64) -> Vec<u64> {
         let mut seen = vec![0; self.labels];
         let each = (rows as u128 * u128::from(SAMPLED / STRETCHES) / u128::from(entries.max(1))) as u64 + 1;
         let here = first..first + self.rows() as u64;
@@ -167,7 +167,7 @@ impl Marginals {
     }
 
     /// Puts columns in an order that is good for passes, once: there have to be [`Order::WORTHWHILE`] labels.
-    pub(super) fn renumber(&mut self, known: &Known) {
+    pub(crate) fn renumber(&mut self, known: &Known) {
         let Marginals { starts, columns, blocks, .. } = self;
         let order = Order::new(known);
         columns.renumber(blocks, |row| starts[row] as usize, order.columns());

@@ -1,30 +1,23 @@
-//! This rank's rows: marginals and, where given, true labels, in memory.
+//! The rows of one rank in memory: marginals and, where given, true labels. Independent of MPI and HDF5.
 
 mod blocks;
 mod columns;
-mod examples;
 mod fixed;
 mod grouping;
-mod load;
 mod marginals;
-mod need;
 mod order;
-mod pack;
-mod predictions;
 mod truth;
 
 use std::ops::Range;
 
 pub use blocks::Blocks;
 pub use columns::{Columns, Rests};
-pub use examples::{Examples, Held, load_examples};
 pub use fixed::FixedPoint;
 pub use grouping::Grouping;
-pub use load::{Extra, LoadOptions, Plan, load_labels, load_planned, load_shard, plan_load, total_positives};
 pub use marginals::{Marginals, PADDING, Row};
-pub use need::needs_of;
-pub use predictions::{Predicted, load_predictions};
-pub use truth::Truth;
+pub(crate) use order::{Known, Order};
+pub use truth::{Hits, Truth};
+pub(crate) use truth::{Marks, columns as columns_of_row};
 
 /// What counts as a true positive.
 pub enum Targets {

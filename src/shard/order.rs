@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::memory::Zeroed;
+use crate::buffers::Zeroed;
 
 /// Columns in order of frequency. The coefficients of frequent labels then share cache lines, and labels with as
 /// many positives, of which a classifier finds as many, are neighbours: what the gradient of a metric makes of them is

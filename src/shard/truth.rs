@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::marginals::Marginals;
-use crate::store::Csr;
+use crate::sparse::Csr;
 
 /// The true labels of a range of rows.
 pub struct Truth {
@@ -32,7 +32,7 @@ impl Truth {
         Truth { labels, hits }
     }
 
-    pub(super) fn from_parts(labels: Csr, hits: Hits) -> Truth {
+    pub(crate) fn from_parts(labels: Csr, hits: Hits) -> Truth {
         Truth { labels, hits }
     }
 
@@ -53,7 +53,7 @@ impl Truth {
 
 /// The columns of row `local` of a matrix.
 #[inline]
-pub(super) fn columns(matrix: &Csr, local: usize) -> &[u32] {
+pub(crate) fn columns(matrix: &Csr, local: usize) -> &[u32] {
     let indptr = matrix.indptr();
     let indptr = indptr.raw_storage();
     &matrix.indices()[indptr[local]..indptr[local + 1]]
@@ -69,7 +69,7 @@ pub struct Hits {
 /// The bits of a block of rows, until all of them are put among the others: one by one, each would have to wait until no other
 /// thread changes its word.
 #[derive(Default)]
-pub(super) struct Marks {
+pub(crate) struct Marks {
     /// The place of the first word among all.
     first: usize,
     words: Vec<u64>,
@@ -98,12 +98,12 @@ impl Marks {
 
 impl Hits {
     /// None of them: memory that costs nothing until it is written to.
-    pub(super) fn new(entries: usize) -> Hits {
+    pub(crate) fn new(entries: usize) -> Hits {
         Hits { words: bytemuck::zeroed_vec(entries.div_ceil(64)) }
     }
 
     /// Puts those of a block in place, of which the first and the last word may be another block's, too.
-    pub(super) fn put(&self, marks: &Marks) {
+    pub(crate) fn put(&self, marks: &Marks) {
         let words = &self.words[marks.first..][..marks.words.len()];
         for (at, (word, &bits)) in words.iter().zip(&marks.words).enumerate() {
             if at == 0 || at + 1 == words.len() {

@@ -8,7 +8,7 @@ use super::{Method, Split};
 use crate::error::Result;
 use crate::memory::check_room;
 use crate::random::{Purpose, bits};
-use crate::store::Csr;
+use crate::sparse::Csr;
 use crate::world::World;
 
 /// The part of every row, and how many rows each part has; on all ranks.

@@ -7,12 +7,13 @@ use super::assign::Assignment;
 use super::facts::Origin;
 use super::source::{Group, Source, content};
 use crate::error::Result;
+use crate::heartbeat::beat;
 use crate::memory::check_room;
 use crate::store::{
     Content, Matrix, MatrixFile, Overwrite, Role, RowStarts, Slab, StoreError, Written, write_beside,
     write_names,
 };
-use crate::world::{World, progress};
+use crate::world::World;
 
 /// This rank's rows of some parts, group by group.
 pub struct Parts {
@@ -142,7 +143,7 @@ fn deal(
         let fitting = places[row + 1..].partition_point(|&end| end - places[row] <= ENTRIES);
         let rows: Range<usize> = row..row + fitting.max(1);
         matrix.read_slab(starts, rows.clone(), content, &mut slab)?;
-        progress();
+        beat();
         let mut start = 0;
         for (row, &end) in rows.clone().zip(&slab.ends) {
             each(row, &slab.columns[start..end], &slab.values[start..end]);

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::store::Csr;
-use crate::world::progress;
+use crate::heartbeat::beat;
+use crate::sparse::Csr;
 
 /// Passes over all rows, at most; most need four or five.
 const SWEEPS: usize = 10;
@@ -27,7 +27,7 @@ pub(super) fn exchange(labels: &Csr, order: &[u32], sizes: &[u64], parts: &mut [
         let mut exchanged = false;
         for (at, &row) in order.iter().enumerate() {
             if at.is_multiple_of(BLOCK) {
-                progress();
+                beat();
             }
             let here = board.parts[row as usize];
             let Some((there, gain)) = board.best_move(row) else { continue };

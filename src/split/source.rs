@@ -4,7 +4,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Result, usage};
-use crate::store::{Content, Csr, Hdf5File, Location, MatrixFile, Role, read_names};
+use crate::sparse::Csr;
+use crate::store::{Content, Hdf5File, Location, MatrixFile, Role, read_names};
 use crate::world::World;
 
 /// A data file, opened and looked at. Nothing but shapes and, on rank 0, names has been read.

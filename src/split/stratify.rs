@@ -2,8 +2,8 @@
 
 use super::exchange::exchange;
 use super::rarest::Rarest;
-use crate::store::Csr;
-use crate::world::progress;
+use crate::heartbeat::beat;
+use crate::sparse::Csr;
 
 /// Two wishes that differ by less are the same but for rounding.
 const SAME: f64 = 1e-9;
@@ -23,7 +23,7 @@ pub fn stratify(labels: &Csr, order: &[u32], sizes: &[u64]) -> Vec<u8> {
     let mut dealer = Dealer::new(labels, sizes);
     let (starts, rows_of) = transposed(labels, order);
     while let Some(label) = dealer.rarest.rarest() {
-        progress();
+        beat();
         let range = starts[label as usize]..starts[label as usize + 1];
         for &row in &rows_of[range] {
             if dealer.parts[row as usize] == NOWHERE {

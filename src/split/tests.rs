@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::rarest::Rarest;
 use super::{Fractions, Method, Split, random_order, stratify};
-use crate::store::Csr;
+use crate::sparse::Csr;
 
 fn fractions(values: &[f64]) -> Fractions {
     Fractions::new(values.to_vec()).unwrap()

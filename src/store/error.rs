@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::error::Status;
+use crate::error::{ModuleError, Status};
 
 /// `place` is always `FILE:GROUP`; rows and columns count from 0, as in Python.
 #[derive(Debug, thiserror::Error)]
@@ -79,9 +79,9 @@ pub enum StoreError {
     Io { file: PathBuf, action: &'static str, source: std::io::Error },
 }
 
-impl StoreError {
+impl ModuleError for StoreError {
     /// The outside world failing (a full disk) is not bad input.
-    pub fn status(&self) -> Status {
+    fn status(&self) -> Status {
         match self {
             StoreError::Io { .. } | StoreError::Hdf5 { .. } => Status::Failure,
             _ => Status::BadInput,

@@ -52,6 +52,11 @@ impl Hdf5File {
         Ok(Hdf5File { path: path.into(), file, bytes })
     }
 
+    /// The open file, for layouts defined in other modules.
+    pub fn hdf5(&self) -> &hdf5::File {
+        &self.file
+    }
+
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -84,7 +89,7 @@ impl Hdf5File {
     }
 
     /// Turns an error of the library into ours, with what was being done.
-    pub(super) fn explain(&self, name: &str, action: &str, error: &hdf5::Error) -> StoreError {
+    pub fn explain(&self, name: &str, action: &str, error: &hdf5::Error) -> StoreError {
         let detail = first_line(error);
         let place = self.place(name);
         if detail.contains("plugin") || detail.contains("filter") {

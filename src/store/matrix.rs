@@ -167,7 +167,7 @@ fn shape(group: &hdf5::Group, place: &str) -> Result<(u64, u64)> {
 }
 
 /// A text attribute in any of the ways HDF5 can store one.
-pub(super) fn text_attribute(location: &hdf5::Location, name: &str) -> Option<String> {
+pub fn text_attribute(location: &hdf5::Location, name: &str) -> Option<String> {
     use hdf5::types::{FixedAscii, FixedUnicode, VarLenAscii};
     let attribute = location.attr(name).ok()?;
     attribute

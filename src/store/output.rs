@@ -19,8 +19,9 @@ use super::locks::Locks;
 use super::partial::Partial;
 use super::replace::{Overwrite, followed};
 use crate::error;
-use crate::job::fault;
-use crate::world::{World, progress};
+use crate::fault;
+use crate::heartbeat::beat;
+use crate::world::World;
 
 /// One rank's part of a one-dimensional dataset that all ranks write together.
 pub struct Piece<'d> {
@@ -168,7 +169,7 @@ pub fn write_beside(
         Ok(())
     })?;
     world.broadcast(&mut places);
-    fault::at(world, "write")?;
+    fault::at(world.rank(), "write")?;
     world.agree(write_pieces(partial.path(), &pieces, &places).map_err(Into::into))?;
     Ok(Written { partial, path })
 }
@@ -244,13 +245,13 @@ fn write_pieces(path: &Path, pieces: &[Piece<'_>], places: &[u64]) -> Result<()>
             let offset = place + (piece.start + at as u64) * piece.bytes.width();
             file.write_all_at(&piece.bytes.part(at..end).encode(), offset).map_err(io("write it"))?;
             at = end;
-            progress();
+            beat();
         }
     }
     file.sync_all().map_err(io("write it"))
 }
 
-pub(super) fn text_attribute(at: &hdf5::Location, name: &str, text: &str) -> hdf5::Result<()> {
+pub fn text_attribute(at: &hdf5::Location, name: &str, text: &str) -> hdf5::Result<()> {
     // A NUL would end the text early for every reader.
     let text: VarLenUnicode = text.replace('\0', " ").parse().unwrap_or_default();
     at.new_attr::<VarLenUnicode>().create(name)?.write_scalar(&text)

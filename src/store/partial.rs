@@ -1,29 +1,14 @@
 //! Files that are being written: under another name, beside their place, and gone when nobody finishes them.
 
-use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::error::{Result, StoreError};
 use super::replace::{folder_of, sync_folder};
-use crate::machine::host_name;
-
-/// All that this process has begun and not finished.
-static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
-
-fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
-    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Removes what this process has begun to write: for its last moments, when a signal, a panic or another rank ends it.
-pub fn remove_unfinished() {
-    for path in std::mem::take(&mut *unfinished()) {
-        let _ = std::fs::remove_file(path);
-    }
-}
+use crate::cleanup;
+use crate::host::host_name;
 
 /// The name of a file while it is written. Dropped, it takes the file with it.
 pub(super) struct Partial {
@@ -40,7 +25,7 @@ impl Partial {
 
     /// One that another rank has named.
     pub fn known(path: PathBuf) -> Partial {
-        unfinished().insert(path.clone());
+        cleanup::register(path.clone());
         Partial { path }
     }
 
@@ -58,14 +43,14 @@ impl Partial {
 
     /// Another rank finishes it.
     pub fn leave(self) -> Result<()> {
-        unfinished().remove(&self.path);
+        cleanup::forget(&self.path);
         Ok(())
     }
 }
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        if unfinished().remove(&self.path) {
+        if cleanup::forget(&self.path) {
             let _ = std::fs::remove_file(&self.path);
         }
     }

@@ -7,10 +7,8 @@ use rayon::prelude::*;
 use super::error::Result;
 use super::matrix::MatrixFile;
 use super::slab::{Content, RowStarts, Slab};
-use crate::world::progress;
-
-/// A matrix in memory (DESIGN section 3).
-pub type Csr = sprs::CsMatI<f32, u32, usize>;
+use crate::heartbeat::beat;
+use crate::sparse::Csr;
 
 /// Entries that a thread reads from the file at a time: large enough for the disk, small beside a shard.
 const ENTRIES: u64 = 1 << 18;
@@ -34,7 +32,7 @@ impl MatrixFile<'_> {
         let parts = parts(places, &mut columns, &mut values, &mut indptr[1..]);
         let read = |slab: &mut Slab, part: Part<'_>| {
             self.read_slab(starts, part.rows, content, slab)?;
-            progress();
+            beat();
             // Labels that are stored as zeros are left out: then there are fewer.
             let found = slab.columns.len();
             part.columns[..found].copy_from_slice(&slab.columns);

@@ -7,7 +7,7 @@ use pulp::Arch;
 use super::elements::{Numbers, Values};
 use super::error::{Result, StoreError};
 use super::matrix::{MatrixFile, Parts};
-use crate::measure::vectorised;
+use crate::simd::vectorised;
 
 /// What the values mean, and so which ones are allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

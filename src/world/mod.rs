@@ -14,11 +14,10 @@ mod watch;
 use std::process::ExitCode;
 
 pub use node::Nodes;
-pub use watch::progress;
 
+use crate::cleanup::remove_unfinished;
 use crate::error::{Error, Result, Status};
-use crate::job::fault;
-use crate::store::remove_unfinished;
+use crate::fault;
 
 /// Numbers that can travel between ranks.
 #[cfg(feature = "mpi")]
@@ -221,7 +220,7 @@ impl World {
         self.gather_to_all(0);
         if self.size() > 1 {
             leave::within(leave::LIMIT, code);
-            let _ = fault::at(&self, "leave");
+            let _ = fault::at(self.rank(), "leave");
         }
         ExitCode::from(code as u8)
     }

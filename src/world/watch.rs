@@ -14,10 +14,10 @@ use std::time::{Duration, Instant};
 
 use super::World;
 use crate::error::Status;
-use crate::machine::host_name;
-
-/// Pieces of work done by this rank.
-static PROGRESS: AtomicU64 = AtomicU64::new(0);
+#[cfg(feature = "mpi")]
+use crate::heartbeat::beat;
+use crate::heartbeat::beats;
+use crate::host::host_name;
 
 /// Since when the main thread waits for other ranks, in milliseconds since [`start`]; 0 when it does not.
 static WAITING: AtomicU64 = AtomicU64::new(0);
@@ -25,12 +25,6 @@ static WAITING: AtomicU64 = AtomicU64::new(0);
 fn start() -> Instant {
     static START: OnceLock<Instant> = OnceLock::new();
     *START.get_or_init(Instant::now)
-}
-
-/// Tells that this rank got on with its work. To be called now and then in whatever can take minutes.
-#[inline]
-pub fn progress() {
-    PROGRESS.fetch_add(1, Ordering::Relaxed);
 }
 
 /// While it lives, this rank waits for others.
@@ -49,7 +43,7 @@ impl Waiting {
 impl Drop for Waiting {
     fn drop(&mut self) {
         WAITING.store(0, Ordering::Relaxed);
-        progress();
+        beat();
     }
 }
 
@@ -96,7 +90,7 @@ fn watch(rank: usize, host: &str, timeout: Duration, file: &PathBuf) {
         let waiting = WAITING.load(Ordering::Relaxed);
         let since = start() + Duration::from_millis(waiting.saturating_sub(1));
         let waiting = (waiting > 0).then_some(since);
-        match signs.read(Instant::now(), look(file), PROGRESS.load(Ordering::Relaxed), waiting) {
+        match signs.read(Instant::now(), look(file), beats(), waiting) {
             Advice::Nothing => (),
             Advice::Touch => {
                 // If that is impossible, waiting ranks know no better, and there is nobody to tell.

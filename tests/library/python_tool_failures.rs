@@ -9,7 +9,7 @@ use macrok::classifier::{Candidates, Rule, count};
 use macrok::measure::Metric;
 use macrok::optimize::{Fit, Initial, Options, Start, StepRule, best_step, frank_wolfe, population};
 use macrok::shard::{FixedPoint, Marginals, Shard, Targets, Truth};
-use macrok::store::Csr;
+use macrok::sparse::Csr;
 use macrok::synth::{Generator, Shape, make};
 use macrok::world::World;
 

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 
 use macrok::classifier::{Candidates, Sampling};
 use macrok::evaluate::{Propensities, repeated, score, summarise};
+use macrok::load::{LoadOptions, load_shard};
 use macrok::measure::{Metric, Population};
 use macrok::optimize::{Fit, Initial, Options, Start, StepRule, frank_wolfe, population};
-use macrok::shard::{LoadOptions, Shard, load_shard};
+use macrok::shard::Shard;
 use macrok::store::{Location, Role};
 use macrok::world::World;
 

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use hdf5::types::VarLenUnicode;
+use macrok::sparse::Csr;
 use macrok::store::{
-    Content, Csr, Hdf5File, Location, Matrix, MatrixFile, Overwrite, Role, write_file, write_text,
+    Content, Hdf5File, Location, Matrix, MatrixFile, Overwrite, Role, write_file, write_text,
 };
 use macrok::world::World;
 use proptest::prelude::*;

@@ -1,7 +1,7 @@
 //! Some entries of a row, side by side: those that could be among the best.
 
 use super::{Kernel, LANES, Table, scalar};
-use crate::memory::prefetch;
+use crate::buffers::prefetch;
 use crate::shard::{PADDING, Row};
 
 /// Entries that were found in a row, and what is known of them. Each has a number, from 0.

@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use super::{AT_ONCE, BOUNDED, Kernel, LANES, Scores, Space, Table, reached, scalar};
-use crate::memory::prefetch::bring;
+use crate::buffers::prefetch::bring;
 use crate::shard::Row;
 
 /// The entries of a row that could be among the best.

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::memory::Zeroed;
+use crate::buffers::Zeroed;
 use crate::shard::Grouping;
 
 /// Slope and intercept of every column, side by side in one word: one cache miss a column, not two.

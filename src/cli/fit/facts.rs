@@ -4,10 +4,10 @@ use serde_json::json;
 
 use super::Ready;
 use crate::cli::common::Context;
-use crate::optimize::Finished;
+use crate::load::Plan;
+use crate::optimize::{Finished, Iteration};
 use crate::report::Phases;
-use crate::shard::{Plan, Shard};
-use crate::store::Iteration;
+use crate::shard::Shard;
 
 pub(super) fn facts(
     context: &Context<'_>,

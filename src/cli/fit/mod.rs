@@ -14,13 +14,16 @@ use super::common::{Context, Loads};
 use super::earlier::Earlier;
 use crate::checkpoint::Fingerprint;
 use crate::classifier::Mixture;
+use crate::classifier_file::ClassifierFile;
 use crate::error::{Error, Result};
-use crate::job::{TimeLimit, fault};
+use crate::fault;
+use crate::job::TimeLimit;
+use crate::load::{Extra, Plan, load_planned};
 use crate::measure::{Population, catalogue_help};
 use crate::optimize::{Data, Finished, Initial, Origin, Task, asked, fit};
 use crate::report::Phases;
-use crate::shard::{Extra, Plan, Shard, load_planned};
-use crate::store::{ClassifierFile, Overwrite};
+use crate::shard::Shard;
+use crate::store::Overwrite;
 
 use options::FitOptions;
 use ready::Ready;
@@ -105,7 +108,7 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     }
     let mut phases = Phases::new();
     let (shard, plan) = load(context, &ready, &start)?;
-    fault::at(world, "load")?;
+    fault::at(world.rank(), "load")?;
     phases.end("load");
     if let Some(reason) = control.asked(world, Duration::ZERO) {
         let stopped = format!("{reason}: stopped after loading, {}", earlier.standing());

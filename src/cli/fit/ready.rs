@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use super::Typed;
+use crate::classifier_file::ClassifierFile;
 use crate::cli::earlier::Files;
 use crate::error::{Result, usage};
+use crate::load::LoadOptions;
 use crate::measure::Metric;
 use crate::optimize::{Existing, Keep, Options, Search};
-use crate::shard::LoadOptions;
-use crate::store::{ClassifierFile, Location, Overwrite, Role};
+use crate::store::{Location, Overwrite, Role};
 
 /// What was checked and is ready to use.
 pub(super) struct Ready<'t> {

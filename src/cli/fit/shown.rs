@@ -3,11 +3,11 @@
 use super::Ready;
 use crate::classifier::Kernel;
 use crate::cli::common::Context;
+use crate::format::{bytes, count, seconds};
+use crate::load::Plan;
 use crate::measure::{Objective, Population, monotone};
-use crate::optimize::{Fit, Observer, State};
-use crate::report::{Console, Phases, bytes, count, seconds};
-use crate::shard::Plan;
-use crate::store::Iteration;
+use crate::optimize::{Fit, Iteration, Observer, State};
+use crate::report::{Console, Phases};
 
 /// The plan, before anything takes long.
 pub(super) fn describe(context: &Context<'_>, ready: &Ready<'_>, plan: &Plan) {

@@ -3,9 +3,10 @@
 use super::job::Job;
 use super::problem::{Problem, Result};
 use super::rows::{Named, Rows};
+use crate::classifier_file::ClassifierFile;
 use crate::experiment::Data;
 use crate::optimize::Origin;
-use crate::store::{ClassifierFile, Hdf5File, MatrixFile, StoreError};
+use crate::store::{Hdf5File, MatrixFile, StoreError};
 
 /// Opens every file; nothing but shapes is read.
 pub(super) fn look(job: &Job<'_>) -> Result<()> {

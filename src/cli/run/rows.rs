@@ -6,10 +6,12 @@ use super::options::{explain, read};
 use super::paths::Places;
 use super::problem::{Problem, Result};
 use super::sections::Sections;
-use crate::cli::split::SplitOptions;
-use crate::cli::synth::{ProblemOptions, RowOptions};
+use crate::cli::{
+    split::SplitOptions,
+    synth::{ProblemOptions, RowOptions},
+};
 use crate::experiment::{Data, Divided};
-use crate::shard::LoadOptions;
+use crate::load::LoadOptions;
 use crate::store::{Location, Role};
 
 /// A file that a job names, and where it does.

@@ -4,7 +4,7 @@ use clap::Parser;
 
 use crate::cli::{Command, Typed, evaluate, fit, predict, run};
 use crate::error::{Result, usage};
-use crate::shard::needs_of;
+use crate::load::needs_of;
 use crate::slurm::Work;
 use crate::store::Overwrite;
 

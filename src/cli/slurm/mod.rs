@@ -8,9 +8,10 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use super::common::Context;
-use crate::error::{Error, Result, usage};
+use crate::error::{Result, usage};
 use crate::job::TimeLimit;
 use crate::slurm::{Ask, Script, quoted, shipped};
+use crate::store::StoreError;
 use crate::store::write_text;
 use crate::world::library;
 
@@ -150,11 +151,11 @@ impl Typed {
             return Ok(None);
         }
         let ranks = self.nodes as usize * self.tasks_per_node as usize;
-        inner.needs(ranks, self.cpus_per_task as usize).or_else(|error| match error {
-            Error::Store(error) => usage(format!(
+        inner.needs(ranks, self.cpus_per_task as usize).or_else(|error| match error.downcast_ref::<StoreError>() {
+            Some(error) => usage(format!(
                 "{error}; to have a script before its files are there, say how much memory a node needs: --mem 64G"
             )),
-            error => Err(error),
+            None => Err(error),
         })
     }
 

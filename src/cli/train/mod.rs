@@ -16,9 +16,11 @@ use crate::calibration::Method;
 use crate::checkpoint::Fingerprint;
 use crate::error::{Error, Result};
 use crate::estimate::{EstimateError, HeldOut, Saving, calibrate, hold_out};
-use crate::job::{TimeLimit, fault};
-use crate::report::{Phases, count};
-use crate::shard::{Examples, load_examples};
+use crate::fault;
+use crate::format::count;
+use crate::job::TimeLimit;
+use crate::load::{Examples, load_examples};
+use crate::report::Phases;
 
 use network::NetworkArguments;
 use options::TreeArguments;
@@ -118,7 +120,7 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     }
     let mut phases = Phases::new();
     let (examples, held_out, digest) = load(context, &ready)?;
-    fault::at(world, "load")?;
+    fault::at(world.rank(), "load")?;
     phases.end("load");
     if let Some(reason) = control.asked(world, Duration::ZERO) {
         let stopped = format!("{reason}: stopped after loading, {}", earlier.standing());

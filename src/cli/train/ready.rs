@@ -6,11 +6,13 @@ use super::{EstimatorName, Typed};
 use crate::checkpoint::Fingerprint;
 use crate::cli::earlier::Files;
 use crate::error::{Result, usage};
-use crate::estimate::mlp::{self, NetworkOptions};
-use crate::estimate::plt::{self, TreeOptions};
-use crate::estimate::{Calibrate, Saved, Saving, Watch};
+use crate::estimate::{
+    Calibrate, Saved, Saving, Watch,
+    mlp::{self, NetworkOptions},
+    plt::{self, TreeOptions},
+};
+use crate::load::{Examples, Held};
 use crate::optimize::{Existing, Keep};
-use crate::shard::{Examples, Held};
 use crate::store::{Location, ModelFile, Overwrite, Role};
 use crate::world::World;
 

@@ -5,7 +5,8 @@ use std::sync::Mutex;
 use serde_json::{Map, Value, json};
 
 use crate::estimate::Watch;
-use crate::report::{Align, Console, Progress, Table, count, seconds};
+use crate::format::{count, seconds};
+use crate::report::{Align, Console, Progress, Table};
 use crate::store::ModelFile;
 
 /// Lines, warnings and a progress bar.

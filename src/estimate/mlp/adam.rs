@@ -9,7 +9,7 @@
 use pulp::Arch;
 use rayon::prelude::*;
 
-use crate::measure::vectorised;
+use crate::simd::vectorised;
 
 const BETA_1: f32 = 0.9;
 const BETA_2: f32 = 0.999;

@@ -5,8 +5,9 @@ use super::batch::{Batch, Input};
 use super::dropout::Dropout;
 use super::network::Network;
 use super::pass::{Examples, Pass};
+use crate::heartbeat::beat;
 use crate::random::{Purpose, bits};
-use crate::world::{World, progress};
+use crate::world::World;
 
 /// A network in training. The same on all ranks, but for the rows.
 pub(super) struct Training<'d> {
@@ -89,7 +90,7 @@ impl<'d> Training<'d> {
             loss += self.pass.run(&self.network, data, &self.batch, dropout, scale);
             world.sum_in_order(&mut self.pass.gradient, &mut self.space);
             self.adam.step(&mut self.network.numbers, &self.pass.gradient, &self.batch.features);
-            progress();
+            beat();
         }
         self.adam.catch_up_all(&mut self.network.numbers);
         world.total(loss) / total.max(1) as f64

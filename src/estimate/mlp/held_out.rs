@@ -7,7 +7,8 @@ use super::forward::{Forward, ROWS};
 use super::loss::Loss;
 use super::network::Network;
 use super::pass::Examples;
-use crate::world::{World, progress};
+use crate::heartbeat::beat;
+use crate::world::World;
 
 /// Figures of the rows held out, over all ranks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -59,7 +60,7 @@ pub(super) fn held_out(
             }
             loss += data.loss.slopes(logits, labels.iter().map(|&label| label as usize), 1.0);
         }
-        progress();
+        beat();
         (loss, hits, picks)
     };
     let parts: Vec<_> = rows.par_chunks(ROWS).map(figures).collect();

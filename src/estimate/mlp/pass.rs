@@ -11,7 +11,7 @@ use super::network::Network;
 use super::product::{BLOCK, each_block, matrix, matrix_mut, multiply};
 use super::sparse::add_rows;
 use crate::estimate::Rows;
-use crate::measure::vectorised;
+use crate::simd::vectorised;
 
 /// Rows of a batch that a thread reads entry by entry at a time.
 const ROWS: usize = 8;

@@ -6,7 +6,7 @@ use super::forward::{Forward, ROWS};
 use super::network::Network;
 use super::number::sigmoid;
 use crate::estimate::{Ask, Kept, Rows};
-use crate::measure::vectorised;
+use crate::simd::vectorised;
 
 impl Network {
     /// The largest marginals of each row, by one thread. A row's depend on the row and the network only.

@@ -2,7 +2,7 @@
 
 use pulp::Arch;
 
-use crate::measure::vectorised;
+use crate::simd::vectorised;
 
 /// `sum += value * row` for every value and its row of `matrix`, which has rows as long as `sum`; in the order given.
 pub(super) fn add_rows(arch: Arch, sum: &mut [f32], matrix: &[f32], (rows, values): (&[u32], &[f32])) {

@@ -16,10 +16,10 @@ use super::trial::{Trial, Tried, best, next_trial};
 use crate::checkpoint::CheckpointError;
 use crate::error::{Result, usage};
 use crate::estimate::{Rows, Saved, Saving, Watch};
+use crate::format::seconds;
+use crate::load::{Examples, total_positives};
 use crate::memory::check_room;
 use crate::random::{Purpose, bits, unit};
-use crate::report::seconds;
-use crate::shard::{Examples, total_positives};
 use crate::store::ModelFile;
 use crate::world::World;
 

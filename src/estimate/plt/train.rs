@@ -15,10 +15,11 @@ use super::unit_model::{UnitModel, train_root, train_unit};
 use crate::checkpoint::{CheckpointError, Part, Snapshot};
 use crate::error::Result;
 use crate::estimate::{Rows, Saved, Saving, Watch};
-use crate::report::count;
-use crate::shard::Examples;
+use crate::format::count;
+use crate::heartbeat::beat;
+use crate::load::Examples;
 use crate::store::ModelFile;
-use crate::world::{World, progress};
+use crate::world::World;
 
 /// Trains a forest; rank 0 gets the model. Its bits depend on the examples and the options alone. Every rank has all
 /// examples, with labels. Collective.
@@ -46,7 +47,7 @@ pub fn train(
     // Every rank grows the same trees; to wait for one that does would take as long.
     let trees: Vec<Planned> =
         grow(&lessons, options).into_iter().map(|tree| Planned::new(tree, label_count)).collect();
-    progress();
+    beat();
     let unknown = label_count - trees[0].tree.labels.len();
     if unknown > 0 {
         watch.line(&format!(

@@ -7,7 +7,7 @@ use super::problem::UnitRows;
 use super::solver::{Solution, Targets, solve};
 use super::tree::Tree;
 use super::units::{TOGETHER, Unit};
-use crate::world::progress;
+use crate::heartbeat::beat;
 
 /// Biases and weights of the nodes of a unit, in their order.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -35,7 +35,7 @@ pub(super) fn train_unit(
         .map(|(part, nodes)| {
             let targets = rows.targets(tree, unit, nodes);
             let model = train_lanes(rows, &targets, nodes.len(), options, number << 24 | part as u64);
-            progress();
+            beat();
             model
         })
         .collect();

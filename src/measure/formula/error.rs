@@ -1,5 +1,7 @@
 //! A formula that cannot be read: what is wrong, and where.
 
+use crate::error::ModuleError;
+
 /// Nesting beyond this is refused: the tree is walked by recursion and must fit a small thread stack.
 pub(super) const MAX_DEPTH: usize = 64;
 
@@ -82,3 +84,5 @@ impl FormulaError {
 fn printable(formula: &str) -> String {
     formula.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
+
+impl ModuleError for FormulaError {}

@@ -4,9 +4,10 @@ use std::ops::Range;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::load::{read_rows, share};
+use super::shard::{read_rows, share};
 use crate::error::{Result, usage};
-use crate::store::{Content, Csr, Hdf5File, Location, MatrixFile};
+use crate::sparse::Csr;
+use crate::store::{Content, Hdf5File, Location, MatrixFile};
 use crate::world::World;
 
 /// Which rows a rank holds.

@@ -4,25 +4,12 @@ use std::path::Path;
 
 use ndarray::ArrayView2;
 
-use super::error::{Result, StoreError};
-use super::hdf5_file::Hdf5File;
-use super::matrix::text_attribute;
-use super::output::{self, write_file};
-use super::replace::Overwrite;
 use crate::error;
+use crate::optimize::Iteration;
+use crate::store::{
+    Hdf5File, Overwrite, Result, StoreError, text_attribute, write_file, write_text_attribute,
+};
 use crate::world::World;
-
-/// One step of the optimisation, as recorded in the file and printed on the way.
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
-pub struct Iteration {
-    /// Utility after the step.
-    pub utility: f64,
-    /// Share of the new rule in the mixture.
-    pub step: f64,
-    /// Frank-Wolfe gap before the step.
-    pub gap: f64,
-    pub seconds: f64,
-}
 
 /// Everything a classifier file holds. `slopes` and `intercepts` are rules x labels, row by row.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -53,7 +40,7 @@ impl ClassifierFile {
             |detail: String| StoreError::WrongKind { file: path.into(), wanted: "classifier", detail };
         let matrix = |name: &str| -> Result<(usize, usize, Vec<f32>)> {
             let dataset =
-                file.file.dataset(name).map_err(|_| wrong(format!("it has no dataset '{name}'")))?;
+                file.hdf5().dataset(name).map_err(|_| wrong(format!("it has no dataset '{name}'")))?;
             let &[rules, labels] = dataset.shape().as_slice() else {
                 return Err(wrong(format!("'{name}' is not rules x labels")));
             };
@@ -64,7 +51,7 @@ impl ClassifierFile {
         let (rules_b, labels_b, intercepts) = matrix("intercepts")?;
         let numbers = |name: &str| -> Result<Vec<f64>> {
             let dataset =
-                file.file.dataset(name).map_err(|_| wrong(format!("it has no dataset '{name}'")))?;
+                file.hdf5().dataset(name).map_err(|_| wrong(format!("it has no dataset '{name}'")))?;
             dataset.read_raw().map_err(|error| file.explain(name, "reading", &error))
         };
         let weights = numbers("weights")?;
@@ -82,13 +69,13 @@ impl ClassifierFile {
         if slopes.iter().chain(&intercepts).any(|v| !v.is_finite()) {
             return Err(wrong("a slope or an intercept is not a finite number".into()));
         }
-        let whole = |name: &str| -> Option<u64> { file.file.attr(name).ok()?.read_scalar().ok() };
+        let whole = |name: &str| -> Option<u64> { file.hdf5().attr(name).ok()?.read_scalar().ok() };
         let k = whole("k").ok_or_else(|| wrong("it has no attribute 'k'".into()))?;
         if k == 0 || k > labels as u64 {
             return Err(wrong(format!("k is {k}, but there are {labels} labels")));
         }
         let list = |name: &str| -> Vec<f64> {
-            file.file.attr(name).and_then(|attr| attr.read_raw()).unwrap_or_default()
+            file.hdf5().attr(name).and_then(|attr| attr.read_raw()).unwrap_or_default()
         };
         let (utility, step) = (list("utility"), list("step"));
         let (gap, seconds) = (list("gap"), list("seconds"));
@@ -100,26 +87,26 @@ impl ClassifierFile {
                 seconds: seconds.get(i).copied().unwrap_or_default(),
             })
             .collect();
-        let positives = file.file.dataset("positives").and_then(|d| d.read_raw()).unwrap_or_default();
+        let positives = file.hdf5().dataset("positives").and_then(|d| d.read_raw()).unwrap_or_default();
         Ok(ClassifierFile {
             k,
             labels: labels as u64,
             slopes,
             intercepts,
             weights,
-            metric: text_attribute(&file.file, "metric").unwrap_or_default(),
+            metric: text_attribute(file.hdf5(), "metric").unwrap_or_default(),
             seed: whole("seed").unwrap_or_default(),
-            candidates: text_attribute(&file.file, "candidates").unwrap_or("all".into()),
+            candidates: text_attribute(file.hdf5(), "candidates").unwrap_or("all".into()),
             trajectory,
             positives,
             rows: whole("rows").unwrap_or_default(),
-            made_from: text_attribute(&file.file, "made_from"),
+            made_from: text_attribute(file.hdf5(), "made_from"),
         })
     }
 
     /// Only what decided the bits of a classifier file; none when it does not say.
     pub fn read_made_from(path: &Path) -> Result<Option<String>> {
-        Ok(text_attribute(&Hdf5File::open(path)?.file, "made_from"))
+        Ok(text_attribute(Hdf5File::open(path)?.hdf5(), "made_from"))
     }
 
     /// Writes the file from rank 0. Collective. Only the seconds differ between two equal runs.
@@ -135,11 +122,11 @@ impl ClassifierFile {
             if !self.positives.is_empty() {
                 file.new_dataset_builder().with_data(&self.positives).create("positives")?;
             }
-            output::text_attribute(file, "metric", &self.metric)?;
-            output::text_attribute(file, "candidates", &self.candidates)?;
-            output::text_attribute(file, "version", env!("CARGO_PKG_VERSION"))?;
+            write_text_attribute(file, "metric", &self.metric)?;
+            write_text_attribute(file, "candidates", &self.candidates)?;
+            write_text_attribute(file, "version", env!("CARGO_PKG_VERSION"))?;
             if let Some(facts) = &self.made_from {
-                output::text_attribute(file, "made_from", facts)?;
+                write_text_attribute(file, "made_from", facts)?;
             }
             for (name, value) in [("k", self.k), ("seed", self.seed), ("rows", self.rows)] {
                 file.new_attr::<u64>().create(name)?.write_scalar(&value)?;

@@ -1,9 +1,8 @@
 //! Predictions made before, by us or by anybody, beside the labels they are judged by.
 
-use super::load::{read_rows, same_shape, share};
-use super::truth::columns;
-use super::{Marginals, Shard, Targets, Truth};
+use super::shard::{read_rows, same_shape, share};
 use crate::error::{Result, usage};
+use crate::shard::{Marginals, Shard, Targets, Truth, columns_of_row};
 use crate::store::{Content, Hdf5File, Location, MatrixFile};
 use crate::world::World;
 
@@ -26,15 +25,15 @@ pub fn load_predictions(world: &World, predictions: &Location, labels: &Location
     let scores = read_rows(world, &matrix, rows.clone(), Content::Finite)?;
     let total_rows = matrix.shape().0;
     // The first row says what k is; then every row must have it. A rank may have no row at all.
-    let first = if scores.rows() > 0 { columns(&scores, 0).len() as u64 + 1 } else { 0 };
+    let first = if scores.rows() > 0 { columns_of_row(&scores, 0).len() as u64 + 1 } else { 0 };
     let first = world.gather_to_all(first).into_iter().find(|&first| first > 0);
     let k = first.map_or(0, |first| first as usize - 1);
-    let odd = (0..scores.rows()).find(|&local| columns(&scores, local).len() != k);
+    let odd = (0..scores.rows()).find(|&local| columns_of_row(&scores, local).len() != k);
     world.agree(match odd {
         Some(local) => usage(format!(
             "{predictions}: row {} has {} labels, but row 0 has {k}; every row must have the same number, k",
             rows.start + local as u64,
-            columns(&scores, local).len()
+            columns_of_row(&scores, local).len()
         )),
         None if k == 0 => usage(format!("{predictions}: no labels are predicted")),
         None => Ok(()),

@@ -1,11 +1,11 @@
 //! How much memory a rank's share of the rows takes: known before loading, also for ranks that are not there yet.
 
-use super::columns::Columns;
-use super::load::{Extra, LoadOptions, same_shape};
+use super::shard::{Extra, LoadOptions, same_shape};
+use crate::shard::Columns;
 use crate::store::{Hdf5File, MatrixFile, RowStarts, StoreError};
 
 /// What one rank is going to hold.
-pub(super) struct Share {
+pub(crate) struct Share {
     rows: u64,
     entries: u64,
     /// `None` where the marginals stand in for labels.

@@ -4,15 +4,10 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::blocks::Blocks;
-use super::columns::Columns;
-use super::grouping::Grouping;
-use super::marginals::{Marginals, PADDING};
-use super::order::Known;
-use super::truth::{Hits, Marks, columns as columns_of_row};
-use crate::memory::Zeroed;
-use crate::memory::prefetch::bring_later;
-use crate::store::{Content, Csr, MatrixFile, RowStarts, Slab, StoreError};
+use crate::buffers::{Zeroed, prefetch::bring_later};
+use crate::shard::{Blocks, Columns, Grouping, Hits, Known, Marginals, Marks, PADDING, columns_of_row};
+use crate::sparse::Csr;
+use crate::store::{Content, MatrixFile, RowStarts, Slab, StoreError};
 
 /// What a thread has while it reads.
 struct Reader {
@@ -88,7 +83,7 @@ impl Reader {
 /// Loads the rows of `starts`, and marks the entries of labels that are in `truth`. Of several bad rows the
 /// first is named. Where `positives` of all ranks are given, returns what is found of each label in these rows, too: see
 /// [`Known::found`].
-pub(super) fn pack(
+pub(crate) fn pack(
     matrix: &MatrixFile<'_>,
     starts: RowStarts,
     content: Content,

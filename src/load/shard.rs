@@ -1,12 +1,12 @@
 //! Loading this rank's rows. Every step that can fail is agreed on by all ranks before the next.
 
 use super::need::Share;
-use super::order::{Known, Order};
 use super::pack::pack;
-use super::{FixedPoint, Shard, Targets, Truth};
 use crate::error::{Result, usage};
 use crate::memory::{Fits, check_room};
-use crate::store::{Content, Csr, Hdf5File, Location, MatrixFile, RowStarts, StoreError};
+use crate::shard::{FixedPoint, Known, Order, Shard, Targets, Truth};
+use crate::sparse::Csr;
+use crate::store::{Content, Hdf5File, Location, MatrixFile, RowStarts, StoreError};
 use crate::world::World;
 use std::ops::Range;
 
@@ -198,7 +198,7 @@ pub fn total_positives(world: &World, labels: &Csr, total_rows: u64) -> Vec<u64>
 }
 
 /// This rank's rows of `matrix`.
-pub(super) fn share(world: &World, matrix: &MatrixFile<'_>) -> Result<Range<u64>> {
+pub(crate) fn share(world: &World, matrix: &MatrixFile<'_>) -> Result<Range<u64>> {
     let mut bounds = Vec::new();
     world.on_root(|| {
         let ranges = matrix.balanced(world.size())?;
@@ -211,7 +211,7 @@ pub(super) fn share(world: &World, matrix: &MatrixFile<'_>) -> Result<Range<u64>
 
 /// Reads a range: first its structure, then its entries, so that the error found does not depend
 /// on the number of ranks.
-pub(super) fn read_rows(
+pub(crate) fn read_rows(
     world: &World,
     matrix: &MatrixFile<'_>,
     rows: Range<u64>,
@@ -222,7 +222,7 @@ pub(super) fn read_rows(
     world.agree(matrix.read(&starts, content).map_err(Into::into))
 }
 
-pub(super) fn same_shape(first: &MatrixFile<'_>, second: &MatrixFile<'_>) -> Result<(), StoreError> {
+pub(crate) fn same_shape(first: &MatrixFile<'_>, second: &MatrixFile<'_>) -> Result<(), StoreError> {
     if first.shape() == second.shape() {
         return Ok(());
     }

@@ -1,8 +1,7 @@
 //! Mixtures as classifier files hold them.
 
-use super::mixture::Mixture;
-use super::rule::{Candidates, Rule};
-use crate::store::ClassifierFile;
+use super::ClassifierFile;
+use crate::classifier::{Candidates, Mixture, Rule};
 
 impl Mixture {
     /// What a file holds.

@@ -1,9 +1,9 @@
 //! The file of what a fit found.
 
-use super::frank_wolfe::Fit;
+use super::ClassifierFile;
 use crate::checkpoint::Fingerprint;
 use crate::measure::{Metric, Population};
-use crate::store::ClassifierFile;
+use crate::optimize::Fit;
 
 impl Fit {
     /// The classifier, and how it was found. `made_from` is what decided its bits.

@@ -1,31 +1,18 @@
 //! Faults that tests ask for, to see what becomes of the others. In release builds there are none.
 
 use crate::error::Result;
-use crate::world::World;
 
 /// Does here what `MACROK_TEST_FAULT` says, if anything: a list of `KIND@PLACE:RANK` or `KIND@PLACE#N:RANK`, where `N` is how
 /// often that rank comes to that place, from 1, and any number of times without it. Kinds are `panic`, `fail` (an error
 /// that only this rank knows of), `kill` (as by the system), `memory` (none is left), `hang`, and `sleep=MS`.
 #[cfg(debug_assertions)]
-pub fn at(world: &World, place: &str) -> Result<()> {
-    at_rank(world.rank(), place)
-}
-
-#[cfg(not(debug_assertions))]
-#[inline]
-pub fn at(_: &World, _: &str) -> Result<()> {
-    Ok(())
-}
-
-/// The same where there is no world; only rank 0 writes checkpoints.
-#[cfg(debug_assertions)]
-pub fn at_rank(rank: usize, place: &str) -> Result<()> {
+pub fn at(rank: usize, place: &str) -> Result<()> {
     asked::faults().iter().try_for_each(|fault| fault.at(rank, place))
 }
 
 #[cfg(not(debug_assertions))]
 #[inline]
-pub fn at_rank(_: usize, _: &str) -> Result<()> {
+pub fn at(_: usize, _: &str) -> Result<()> {
     Ok(())
 }
 
