@@ -24,6 +24,10 @@ impl Candidates {
             Candidates::Support => "support",
         }
     }
+
+    pub fn from_name(name: &str) -> Option<Candidates> {
+        [Candidates::All, Candidates::Support].into_iter().find(|candidates| candidates.name() == name)
+    }
 }
 
 /// Predicts the k labels with the largest `slope * marginal + intercept`; of equal ones the smaller

@@ -78,8 +78,8 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     let mixture = Mixture::single(rule, typed.k, typed.how.candidates);
     let unseen = positives.iter().filter(|&&count| count == 0).count();
     let m = positives.len();
-    let file = ClassifierFile { positives, rows, ..mixture.to_file(typed.strategy.name(), 0) };
-    file.write(world, &typed.out, context.overwrite)?;
+    let file = ClassifierFile::of_baseline(typed.strategy, mixture, positives, rows);
+    ClassifierFile::write(Some(&file), world, &typed.out, context.overwrite)?;
     console.line(format_args!(
         "{} at {} from {} instances x {} labels ({} without a positive)",
         typed.strategy.name(),

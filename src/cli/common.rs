@@ -118,12 +118,6 @@ pub(super) struct Loads {
     pub extra: Extra,
 }
 
-/// What using a classifier needs beside `extra`.
-pub(super) fn with_rules(classifier: &ClassifierFile, extra: Extra) -> Extra {
-    // A rule is there as the file has it, as a rule, and as a table.
-    Extra { bytes_a_label: 28 * classifier.weights.len() as u64, ..extra }
-}
-
 /// Loads what a classifier is to be used on, after a look at whether it is for the same labels and whether
 /// there is memory for it. `extra` is what the command makes of it.
 pub(super) fn load_for(
@@ -133,10 +127,10 @@ pub(super) fn load_for(
     classifier: &ClassifierFile,
     extra: Extra,
 ) -> Result<Shard> {
-    load_planned(context.world, load, with_rules(classifier, extra), |plan| {
-        context.check(classifier.labels == plan.labels, || {
+    load_planned(context.world, load, extra.with_rules(classifier.mixture.rules.len() as u64), |plan| {
+        context.check(classifier.labels() == plan.labels, || {
             let (path, data) = (path.display(), &load.marginals);
-            format!("{path} is for {} labels, but {data} has {}", classifier.labels, plan.labels)
+            format!("{path} is for {} labels, but {data} has {}", classifier.labels(), plan.labels)
         })
     })
 }

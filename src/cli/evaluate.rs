@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Map, json};
 
-use super::common::{Context, Loads, PropensityModel, load_for, with_rules};
+use super::common::{Context, Loads, PropensityModel, load_for};
 use super::reliability;
 use crate::classifier::{Mixture, Pick, Sampling};
 use crate::classifier_file::ClassifierFile;
@@ -104,9 +104,11 @@ const JUDGING: Extra = Extra { bytes_a_row: 0, bytes_a_label: 0, bytes_a_count: 
 pub(super) fn loads(typed: &Typed) -> Result<Loads> {
     let labels = Some(Location::parse(&typed.labels, Role::Labels));
     let (text, role, extra) = match (&typed.classifier, &typed.marginals, &typed.predictions) {
-        (Some(path), Some(marginals), _) => {
-            (marginals, Role::Marginals, with_rules(&ClassifierFile::read(path)?, JUDGING))
-        }
+        (Some(path), Some(marginals), _) => (
+            marginals,
+            Role::Marginals,
+            JUDGING.with_rules(ClassifierFile::read(path)?.mixture.rules.len() as u64),
+        ),
         (_, _, Some(predictions)) => (predictions, Role::Predictions, JUDGING),
         _ => return usage("evaluate needs a classifier and --marginals, or --predictions"),
     };
@@ -128,8 +130,8 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
             let marginals = Location::parse(marginals, Role::Marginals);
             let load = LoadOptions { marginals, labels: Some(labels), clamp: typed.clamp };
             let shard = load_for(context, &load, path, &file, JUDGING)?;
-            known = (file.positives.clone(), file.rows);
-            (shard, Subject::Classifier(Mixture::from_file(&file)))
+            known = (file.positives, file.rows);
+            (shard, Subject::Classifier(file.mixture))
         }
         (_, _, Some(predictions)) => {
             let predictions = Location::parse(predictions, Role::Predictions);

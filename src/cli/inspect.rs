@@ -170,14 +170,14 @@ fn describe_calibration(context: &Context<'_>, shard: &Shard, facts: &mut Map<St
 }
 
 fn describe_classifier(context: &Context<'_>, file: &ClassifierFile, facts: &mut Map<String, Value>) {
-    let console = &context.console;
+    let (console, mixture) = (&context.console, &file.mixture);
     console.line(format_args!(
         "classifier for '{}': k = {}, {} labels, {} rule(s), candidates {}, seed {}",
         file.metric,
-        file.k,
-        count(file.labels),
-        file.weights.len(),
-        file.candidates,
+        mixture.k,
+        count(file.labels()),
+        mixture.rules.len(),
+        mixture.candidates.name(),
         file.seed
     ));
     let mut table = Table::new(&[
@@ -191,11 +191,8 @@ fn describe_classifier(context: &Context<'_>, file: &ClassifierFile, facts: &mut
         let high = values.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         format!("{low:.3e} to {high:.3e}")
     };
-    let labels = file.labels as usize;
-    for (rule, weight) in file.weights.iter().enumerate() {
-        let part = rule * labels..(rule + 1) * labels;
-        let (slopes, intercepts) = (&file.slopes[part.clone()], &file.intercepts[part]);
-        table.row([rule.to_string(), format!("{weight:.6}"), range(slopes), range(intercepts)]);
+    for (at, (rule, weight)) in mixture.rules.iter().zip(&mixture.weights).enumerate() {
+        table.row([at.to_string(), format!("{weight:.6}"), range(&rule.slopes), range(&rule.intercepts)]);
     }
     console.line(table);
     if let Some(last) = file.trajectory.last() {
@@ -204,8 +201,8 @@ fn describe_classifier(context: &Context<'_>, file: &ClassifierFile, facts: &mut
     facts.insert(
         "classifier".into(),
         json!({
-            "metric": file.metric, "k": file.k, "m": file.labels, "rules": file.weights.len(),
-            "weights": file.weights, "candidates": file.candidates, "seed": file.seed,
+            "metric": file.metric, "k": mixture.k, "m": file.labels(), "rules": mixture.rules.len(),
+            "weights": mixture.weights, "candidates": mixture.candidates.name(), "seed": file.seed,
             "trajectory": file.trajectory,
         }),
     );

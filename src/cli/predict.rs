@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::common::{Context, Loads, load_for, with_rules};
+use super::common::{Context, Loads, load_for};
 use crate::classifier::{Draw, Mixture, Pick, Sampling, fold_draws};
 use crate::classifier_file::ClassifierFile;
 use crate::error::Result;
@@ -49,12 +49,12 @@ pub(super) fn loads(typed: &Typed) -> Result<Loads> {
     let classifier = ClassifierFile::read(&typed.classifier)?;
     let marginals = Location::parse(&typed.marginals, Role::Marginals);
     let options = LoadOptions { marginals, labels: None, clamp: typed.clamp };
-    Ok(Loads { options, extra: with_rules(&classifier, extra(&classifier)) })
+    Ok(Loads { options, extra: extra(&classifier).with_rules(classifier.mixture.rules.len() as u64) })
 }
 
 /// A label and its score, and where each row begins, twice while it is written.
 fn extra(classifier: &ClassifierFile) -> Extra {
-    Extra { bytes_a_row: 8 * classifier.k + 16, ..Extra::default() }
+    Extra { bytes_a_row: 8 * classifier.mixture.k as u64 + 16, ..Extra::default() }
 }
 
 pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
@@ -63,19 +63,19 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     context.check_output(&typed.out, &[&typed.classifier, &marginals.file])?;
     let mut phases = Phases::new();
     let classifier = world.agree(ClassifierFile::read(&typed.classifier).map_err(Into::into))?;
-    let mixture = Mixture::from_file(&classifier);
+    let mixture = &classifier.mixture;
     let load = LoadOptions { marginals, labels: None, clamp: typed.clamp };
     let shard = load_for(context, &load, &typed.classifier, &classifier, extra(&classifier))?;
     phases.end("load");
     let draw = Draw { sampling: typed.sampling, seed: typed.seed, round: 0 };
-    let (indices, values) = predict(&shard, &mixture, draw);
+    let (indices, values) = predict(&shard, mixture, draw);
     phases.end("predict");
     let k = mixture.k;
     let indptr: Vec<usize> = (0..=shard.local_rows()).map(|row| row * k).collect();
     let matrix = Matrix {
         group: "predictions",
         rows: shard.total_rows,
-        columns: classifier.labels,
+        columns: classifier.labels(),
         indptr: &indptr,
         indices: &indices,
         values: &values,
@@ -88,7 +88,7 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     phases.slowest(world);
     console.line(format_args!(
         "predicted {k} of {} labels for {} instances with {} rule(s)",
-        count(classifier.labels),
+        count(classifier.labels()),
         count(shard.total_rows),
         mixture.rules.len()
     ));
@@ -99,7 +99,7 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
         json!({
             "k": k,
             "n": shard.total_rows,
-            "m": classifier.labels,
+            "m": classifier.labels(),
             "seed": typed.seed,
             "seconds": {
                 "load": phases.seconds("load"),

@@ -32,8 +32,7 @@ pub(super) fn for_fits(files: &LoadOptions, targets: &[Target]) -> (LoadOptions,
 
 /// What evaluating classifiers of so many rules needs beside the rows.
 pub(super) fn for_evaluation(most_rules: u64) -> Extra {
-    // A rule is there as the file has it, as a rule, and as a table.
-    Extra { bytes_a_count: 16, bytes_a_label: 28 * most_rules, ..Extra::default() }
+    Extra { bytes_a_count: 16, ..Extra::default() }.with_rules(most_rules)
 }
 
 /// Rows that are loaded once, and counted by labels or by expected labels as each fit wants.

@@ -4,7 +4,6 @@
 //! [`Folder`], beside a record of those facts; a step whose record is there and whose facts are the same is not done
 //! again. At the end all of them make one [`Comparison`].
 
-mod classifier;
 mod comparison;
 mod content;
 mod divide;

@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use super::classifier::share;
 use super::divide::divide;
 use super::fitting::{Fitting, for_evaluation, load};
 use super::plan::Again;
@@ -11,7 +10,7 @@ use super::subject::{Subject, Way};
 use super::watcher::{Warner, Watcher};
 use super::{Data as Sample, Experiment, Site, Target};
 use crate::classifier::{Mixture, Strategy, baseline};
-use crate::classifier_file::ClassifierFile;
+use crate::classifier_file::{ClassifierFile, broadcast};
 use crate::error::Result;
 use crate::evaluate::{Propensities, Summary};
 use crate::format::count;
@@ -80,8 +79,13 @@ impl<'a> Worker<'a> {
         let (positives, rows) = self.counts()?.clone();
         let rule = baseline(strategy, &positives, rows, baselines.constants);
         let mixture = Mixture::single(rule, subject.k, baselines.candidates);
-        let file = ClassifierFile { positives, rows, ..mixture.to_file(strategy.name(), 0) };
-        file.write(self.site.world, &self.site.folder.classifier(subject), Overwrite::Replace)?;
+        let file = ClassifierFile::of_baseline(strategy, mixture, positives, rows);
+        ClassifierFile::write(
+            Some(&file),
+            self.site.world,
+            &self.site.folder.classifier(subject),
+            Overwrite::Replace,
+        )?;
         Ok((json!({ "rules": 1 }), "one rule".into()))
     }
 
@@ -105,9 +109,11 @@ impl<'a> Worker<'a> {
         let made_from = task.facts();
         let mut watcher = Watcher::new(console, subject);
         let finished = fit(world, task, Some(&keep), self.site.control, &mut watcher)?;
-        let file =
-            finished.fit.as_ref().map(|fit| fit.classifier_file(metric, seed, &data.population, &made_from));
-        file.unwrap_or_default().write(world, &folder.classifier(subject), Overwrite::Replace)?;
+        let file = finished
+            .fit
+            .as_ref()
+            .map(|fit| ClassifierFile::of_fit(fit, metric, seed, &data.population, &made_from));
+        ClassifierFile::write(file.as_ref(), world, &folder.classifier(subject), Overwrite::Replace)?;
         let outcome = finished.fit.as_ref().map(told).unwrap_or_default();
         self.finished = Some(finished);
         Ok(outcome)
@@ -139,7 +145,7 @@ impl<'a> Worker<'a> {
             Origin::Random => Initial::Random { seed },
             Origin::Prior => Initial::Prior,
             Origin::File(path) => {
-                Initial::Given(share(self.site.world, self.on_root(|| Ok(ClassifierFile::read(path)?))?))
+                Initial::Given(broadcast(self.site.world, self.on_root(|| Ok(ClassifierFile::read(path)?))?))
             }
         })
     }
@@ -158,7 +164,8 @@ impl<'a> Worker<'a> {
             self.test = Some(load(world, console, &experiment.test.files(folder, Part::Test), extra)?);
         }
         let shard = self.test.as_ref().expect("just loaded");
-        let mixture = share(world, self.on_root(|| Ok(ClassifierFile::read(&folder.classifier(subject))?))?);
+        let mixture =
+            broadcast(world, self.on_root(|| Ok(ClassifierFile::read(&folder.classifier(subject))?))?);
         let summary = experiment.evaluation.summary(world, shard, &mixture, &propensities, |_| ())?;
         let metrics: Vec<Value> = summary
             .iter()

@@ -46,6 +46,11 @@ impl Extra {
         Extra { bytes_a_count: if labelled { 9 } else { 17 }, ..Extra::default() }
     }
 
+    /// Adds the memory of a classifier's rules: as the file has them, as rules, and as tables.
+    pub fn with_rules(self, rules: u64) -> Extra {
+        Extra { bytes_a_label: 28 * rules, ..self }
+    }
+
     /// What a fit needs that keeps checkpoints: what the rows answered to each rule, a few bytes a label.
     pub fn fitting(labelled: bool) -> Extra {
         Extra { bytes_a_label: 24, ..Extra::counting(labelled) }

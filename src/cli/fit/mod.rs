@@ -13,7 +13,6 @@ use serde_json::json;
 use super::common::{Context, Loads};
 use super::earlier::Earlier;
 use crate::checkpoint::Fingerprint;
-use crate::classifier::Mixture;
 use crate::classifier_file::ClassifierFile;
 use crate::error::{Error, Result};
 use crate::fault;
@@ -177,9 +176,11 @@ fn write(
     made_from: &Fingerprint,
 ) -> Result<()> {
     let seed = ready.typed.seed;
-    let file =
-        finished.fit.as_ref().map(|fit| fit.classifier_file(&ready.metric, seed, population, made_from));
-    file.unwrap_or_default().write(context.world, &ready.out, context.overwrite)
+    let file = finished
+        .fit
+        .as_ref()
+        .map(|fit| ClassifierFile::of_fit(fit, &ready.metric, seed, population, made_from));
+    ClassifierFile::write(file.as_ref(), context.world, &ready.out, context.overwrite)
 }
 
 /// The initial classifier; a file is read by rank 0's peers too, they need its rules.
@@ -190,7 +191,7 @@ fn load_start(context: &Context<'_>, ready: &Ready<'_>) -> Result<Initial> {
         Origin::Prior => Initial::Prior,
         Origin::File(path) => {
             let file = ClassifierFile::read(path).map_err(Into::into);
-            Initial::Given(Mixture::from_file(&context.world.agree(file)?))
+            Initial::Given(context.world.agree(file)?.mixture)
         }
     })
 }

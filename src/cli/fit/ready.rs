@@ -32,7 +32,7 @@ impl Ready<'_> {
             out: &self.out,
             keep: self.keep.as_ref(),
             resume: self.typed.resume,
-            made_from: |path| ClassifierFile::read_made_from(path).ok().flatten(),
+            made_from: |path| ClassifierFile::read_fingerprint(path).ok().flatten(),
         }
     }
 

@@ -24,7 +24,7 @@ pub(super) fn look(job: &Job<'_>) -> Result<()> {
             }
             _ => item.error(Problem::File(error.into())),
         })?;
-        others.push((Some(item), path.display().to_string(), file.labels));
+        others.push((Some(item), path.display().to_string(), file.labels()));
     }
     for (item, other, labels) in others {
         if labels != fit {
