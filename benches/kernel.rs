@@ -7,9 +7,9 @@ use std::cell::LazyCell;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use macrok::classifier::{Candidates, Rule, count};
-use macrok::measure::{Metric, Tensor};
-use macrok::optimize::population;
+use macrok::classifier::{Candidates, Rule, count_predictions};
+use macrok::measure::{ConfusionTensor, Metric};
+use macrok::optimize::count_population;
 use macrok::shard::Shard;
 use macrok::world::World;
 use made::files::{DataFile, Layout};
@@ -24,11 +24,11 @@ fn shard(labels: u32, nnz: u32) -> Shard {
 
 /// What a fit asks for in its first iteration: labels weigh unevenly, unlike those of top-k.
 fn first_rule(shard: &Shard, k: usize) -> Rule {
-    let population = population(&World::alone(), shard);
-    let top = count(shard, &Rule::top_k(shard.labels()), k, Candidates::All);
+    let population = count_population(&World::alone(), shard);
+    let top = count_predictions(shard, &Rule::top_k(shard.labels()), k, Candidates::All);
     let objective = Metric::parse("macro-f1").expect("a known metric").bind(k, 1e-9);
-    let gradient = objective.gradient(&Tensor::new(&top, &population)).expect("a finite gradient");
-    Rule::affine(&gradient.slopes, &gradient.intercepts).order_unseen(&population.positives)
+    let gradient = objective.gradient(&ConfusionTensor::new(&top, &population)).expect("a finite gradient");
+    Rule::affine(&gradient.slopes, &gradient.intercepts).order_without_positives(&population.positives)
 }
 
 fn kernel(criterion: &mut Criterion) {
@@ -51,7 +51,7 @@ fn kernel(criterion: &mut Criterion) {
             group.bench_function(BenchmarkId::new(name, format!("k {k}")), |bencher| {
                 let rule = first_rule(&shard, k);
                 let shard = &*shard;
-                bencher.iter(|| alone.install(|| count(shard, &rule, k, Candidates::All)));
+                bencher.iter(|| alone.install(|| count_predictions(shard, &rule, k, Candidates::All)));
             });
         }
     }

@@ -5,12 +5,12 @@ use std::path::Path;
 use ndarray::ArrayView2;
 
 use crate::checkpoint::Fingerprint;
-use crate::classifier::{Candidates, Mixture, Rule, Strategy};
+use crate::classifier::{BaselineStrategy, Candidates, Mixture, Rule};
 use crate::error;
 use crate::measure::{Metric, Population};
-use crate::optimize::{Fit, Iteration};
+use crate::optimize::{FitResult, Iteration};
 use crate::store::{
-    Hdf5File, Overwrite, Result, StoreError, text_attribute, write_file, write_text_attribute,
+    Hdf5File, Overwrite, Result, StoreError, read_text_attribute, write_file, write_text_attribute,
 };
 use crate::world::World;
 
@@ -38,7 +38,7 @@ pub struct ClassifierFile {
 impl ClassifierFile {
     /// Returns the classifier of a fit.
     pub fn of_fit(
-        fit: &Fit,
+        fit: &FitResult,
         metric: &Metric,
         seed: u64,
         population: &Population,
@@ -59,7 +59,7 @@ impl ClassifierFile {
 
     /// Returns the classifier of a baseline.
     pub fn of_baseline(
-        strategy: Strategy,
+        strategy: BaselineStrategy,
         mixture: Mixture,
         positives: Vec<u64>,
         rows: u64,
@@ -91,13 +91,13 @@ impl ClassifierFile {
             let &[rules, labels] = dataset.shape().as_slice() else {
                 return Err(wrong(format!("'{name}' is not rules x labels")));
             };
-            let values = dataset.read_raw().map_err(|error| file.explain(name, "reading", &error))?;
+            let values = dataset.read_raw().map_err(|error| file.hdf5_error(name, "reading", &error))?;
             Ok((rules, labels, values))
         };
         let (rules, labels, slopes) = matrix("slopes")?;
         let (rules_b, labels_b, intercepts) = matrix("intercepts")?;
         let weights: Vec<f64> =
-            dataset("weights")?.read_raw().map_err(|error| file.explain("weights", "reading", &error))?;
+            dataset("weights")?.read_raw().map_err(|error| file.hdf5_error("weights", "reading", &error))?;
         if (rules, labels) != (rules_b, labels_b) || weights.len() != rules || rules == 0 || labels == 0 {
             return Err(wrong(format!(
                 "slopes are {rules} x {labels}, intercepts {rules_b} x {labels_b}, and there are {} weights",
@@ -115,7 +115,7 @@ impl ClassifierFile {
         if k == 0 || k > labels as u64 {
             return Err(wrong(format!("k is {k}, but there are {labels} labels")));
         }
-        let candidates = match text_attribute(hdf5, "candidates") {
+        let candidates = match read_text_attribute(hdf5, "candidates") {
             None => Candidates::All,
             Some(name) => Candidates::from_name(&name)
                 .ok_or_else(|| wrong(format!("candidates is '{name}', but must be 'all' or 'support'")))?,
@@ -132,18 +132,18 @@ impl ClassifierFile {
         });
         Ok(ClassifierFile {
             mixture: mixture(k as usize, candidates, labels, &slopes, &intercepts, weights),
-            metric: text_attribute(hdf5, "metric").unwrap_or_default(),
+            metric: read_text_attribute(hdf5, "metric").unwrap_or_default(),
             seed: integer("seed").unwrap_or_default(),
             trajectory: trajectory.collect(),
             positives: hdf5.dataset("positives").and_then(|dataset| dataset.read_raw()).unwrap_or_default(),
             rows: integer("rows").unwrap_or_default(),
-            fingerprint: text_attribute(hdf5, "made_from"),
+            fingerprint: read_text_attribute(hdf5, "made_from"),
         })
     }
 
     /// Reads only the fingerprint; `None` when it was not recorded.
     pub fn read_fingerprint(path: &Path) -> Result<Option<String>> {
-        Ok(text_attribute(Hdf5File::open(path)?.hdf5(), "made_from"))
+        Ok(read_text_attribute(Hdf5File::open(path)?.hdf5(), "made_from"))
     }
 
     /// Writes the file of rank 0; `None` on other ranks. Collective. Only the seconds differ between two equal runs.

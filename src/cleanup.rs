@@ -21,7 +21,7 @@ pub fn forget(path: &Path) -> bool {
 }
 
 /// Removes every registered file.
-pub fn remove_unfinished() {
+pub fn remove_temp_files() {
     for path in std::mem::take(&mut *unfinished()) {
         let _ = std::fs::remove_file(path);
     }

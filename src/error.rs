@@ -4,7 +4,7 @@
 
 /// The exit statuses scripts may rely on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
+pub enum ExitStatus {
     /// Any other failure.
     Failure = 1,
     /// Bad input or usage: running again does not help.
@@ -13,25 +13,25 @@ pub enum Status {
     Stopped = 75,
 }
 
-impl Status {
+impl ExitStatus {
     pub fn code(self) -> i32 {
         self as i32
     }
 
     #[cfg(feature = "mpi")]
-    fn from_code(code: u64) -> Status {
-        [Status::BadInput, Status::Stopped]
+    fn from_code(code: u64) -> ExitStatus {
+        [ExitStatus::BadInput, ExitStatus::Stopped]
             .into_iter()
             .find(|status| status.code() as u64 == code)
-            .unwrap_or(Status::Failure)
+            .unwrap_or(ExitStatus::Failure)
     }
 }
 
 /// An error type of one module.
 pub trait ModuleError: std::error::Error + Send + Sync + 'static {
     /// Returns the exit status that the error leads to.
-    fn status(&self) -> Status {
-        Status::BadInput
+    fn status(&self) -> ExitStatus {
+        ExitStatus::BadInput
     }
 }
 
@@ -40,7 +40,7 @@ pub trait ModuleError: std::error::Error + Send + Sync + 'static {
 pub enum Error {
     /// An error of one module.
     #[error("{error}")]
-    Module { error: Box<dyn std::error::Error + Send + Sync>, status: Status },
+    Module { error: Box<dyn std::error::Error + Send + Sync>, status: ExitStatus },
     /// Options that do not fit together or do not fit the data.
     #[error("{0}")]
     Usage(String),
@@ -52,13 +52,13 @@ pub enum Error {
     Stopped(String),
     /// Stopped on request with the work lost.
     #[error("{0}")]
-    Unsaved(String),
+    StoppedUnsaved(String),
     /// Bad usage that another process of the job reports.
     #[error("already reported by another process")]
-    Silent,
+    ReportedElsewhere,
     /// What `World::agree` returns on every rank when at least one of them failed.
     #[error("{message}")]
-    Agreed { message: String, status: Status },
+    Agreed { message: String, status: ExitStatus },
 }
 
 impl<E: ModuleError> From<E> for Error {
@@ -68,11 +68,11 @@ impl<E: ModuleError> From<E> for Error {
 }
 
 impl Error {
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> ExitStatus {
         match self {
-            Error::Usage(_) | Error::Silent => Status::BadInput,
-            Error::Stopped(_) => Status::Stopped,
-            Error::Output { .. } | Error::Unsaved(_) => Status::Failure,
+            Error::Usage(_) | Error::ReportedElsewhere => ExitStatus::BadInput,
+            Error::Stopped(_) => ExitStatus::Stopped,
+            Error::Output { .. } | Error::StoppedUnsaved(_) => ExitStatus::Failure,
             Error::Module { status, .. } | Error::Agreed { status, .. } => *status,
         }
     }
@@ -89,7 +89,7 @@ impl Error {
     pub(crate) fn agreed(message: Vec<u8>, code: u64) -> Error {
         Error::Agreed {
             message: String::from_utf8_lossy(&message).into_owned(),
-            status: Status::from_code(code),
+            status: ExitStatus::from_code(code),
         }
     }
 }

@@ -6,13 +6,13 @@ use crate::error::Result;
 /// often that rank comes to that place, from 1, and any number of times without it. Kinds are `panic`, `fail` (an error
 /// that only this rank knows of), `kill` (as by the system), `memory` (none is left), `hang`, and `sleep=MS`.
 #[cfg(debug_assertions)]
-pub fn at(rank: usize, place: &str) -> Result<()> {
-    asked::faults().iter().try_for_each(|fault| fault.at(rank, place))
+pub fn inject(rank: usize, place: &str) -> Result<()> {
+    requested::faults().iter().try_for_each(|fault| fault.inject(rank, place))
 }
 
 #[cfg(not(debug_assertions))]
 #[inline]
-pub fn at(_: usize, _: &str) -> Result<()> {
+pub fn inject(_: usize, _: &str) -> Result<()> {
     Ok(())
 }
 
@@ -22,7 +22,7 @@ pub fn waits_for_checkpoints() -> bool {
 }
 
 #[cfg(debug_assertions)]
-mod asked {
+mod requested {
     use std::sync::OnceLock;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Duration;
@@ -36,12 +36,12 @@ mod asked {
         place: String,
         number: Option<usize>,
         rank: usize,
-        came: AtomicUsize,
+        visits: AtomicUsize,
     }
 
     pub(super) fn faults() -> &'static [Fault] {
-        static ASKED: OnceLock<Vec<Fault>> = OnceLock::new();
-        ASKED.get_or_init(|| {
+        static FAULTS: OnceLock<Vec<Fault>> = OnceLock::new();
+        FAULTS.get_or_init(|| {
             let text = std::env::var("MACROK_TEST_FAULT").unwrap_or_default();
             let faults = text.split(',').filter(|fault| !fault.is_empty());
             faults.map(|fault| parse(fault).unwrap_or_else(|| panic!("MACROK_TEST_FAULT: {fault}"))).collect()
@@ -56,16 +56,16 @@ mod asked {
             None => (place, None),
         };
         let (kind, place) = (kind.to_owned(), place.to_owned());
-        Some(Fault { kind, place, number, rank: rank.parse().ok()?, came: AtomicUsize::new(0) })
+        Some(Fault { kind, place, number, rank: rank.parse().ok()?, visits: AtomicUsize::new(0) })
     }
 
     impl Fault {
-        pub fn at(&self, rank: usize, place: &str) -> Result<()> {
+        pub fn inject(&self, rank: usize, place: &str) -> Result<()> {
             if self.rank != rank || self.place != place {
                 return Ok(());
             }
-            let came = self.came.fetch_add(1, Ordering::Relaxed) + 1;
-            if self.number.is_some_and(|number| number != came) {
+            let visits = self.visits.fetch_add(1, Ordering::Relaxed) + 1;
+            if self.number.is_some_and(|number| number != visits) {
                 return Ok(());
             }
             match self.kind.as_str() {

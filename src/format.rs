@@ -1,7 +1,7 @@
 //! Numbers for people: counts, bytes, seconds.
 
 /// `1186239` as `1,186,239`.
-pub fn count(value: u64) -> String {
+pub fn format_count(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
@@ -14,7 +14,7 @@ pub fn count(value: u64) -> String {
 }
 
 /// Bytes in the unit that suits them.
-pub fn bytes(value: u64) -> String {
+pub fn format_bytes(value: u64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB"];
     let mut size = value as f64;
     let mut unit = 0;
@@ -26,7 +26,7 @@ pub fn bytes(value: u64) -> String {
 }
 
 /// Seconds with as many digits as mean something.
-pub fn seconds(value: f64) -> String {
+pub fn format_seconds(value: f64) -> String {
     match value {
         v if v < 1e-4 => format!("{:.1} µs", v * 1e6),
         v if v < 0.1 => format!("{:.1} ms", v * 1e3),
@@ -41,11 +41,11 @@ mod tests {
 
     #[test]
     fn numbers_read_well() {
-        assert_eq!(count(1_186_239), "1,186,239");
-        assert_eq!(count(12), "12");
-        assert_eq!(bytes(512), "512 B");
-        assert_eq!(bytes(3 << 29), "1.5 GiB");
-        assert_eq!(seconds(0.0123), "12.3 ms");
-        assert_eq!(seconds(1.26e-6), "1.3 µs");
+        assert_eq!(format_count(1_186_239), "1,186,239");
+        assert_eq!(format_count(12), "12");
+        assert_eq!(format_bytes(512), "512 B");
+        assert_eq!(format_bytes(3 << 29), "1.5 GiB");
+        assert_eq!(format_seconds(0.0123), "12.3 ms");
+        assert_eq!(format_seconds(1.26e-6), "1.3 µs");
     }
 }

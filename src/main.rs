@@ -7,7 +7,7 @@ use macrok::job;
 use macrok::world::World;
 
 fn main() -> ExitCode {
-    job::abort_as_failure();
+    job::exit_with_failure_on_abort();
     let world = match World::start() {
         Ok(world) => world,
         Err(error) => {
@@ -16,11 +16,11 @@ fn main() -> ExitCode {
         }
     };
     world.end_job_on_panic();
-    job::listen(&world);
+    job::handle_signals(&world);
     match cli::parse(&world) {
         Ok(command) => {
             let outcome = cli::run(&world, command);
-            job::leave_in_order(&outcome);
+            job::ignore_signals_once_stopped(&outcome);
             world.finish(outcome)
         }
         Err(status) => status,

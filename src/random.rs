@@ -41,7 +41,7 @@ pub fn bits(seed: u64, purpose: Purpose, round: u32, index: u64) -> u64 {
 }
 
 /// Uniform in [0, 1) with 53 bits.
-pub fn unit(bits: u64) -> f64 {
+pub fn uniform(bits: u64) -> f64 {
     (bits >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
 
@@ -49,7 +49,7 @@ const WEYL: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// All bits of a number, each depending on all of them: neighbours become strangers, and no two the same.
 #[inline]
-pub fn mixed(number: u64) -> u64 {
+pub fn mix_bits(number: u64) -> u64 {
     let mut z = number.wrapping_add(WEYL);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -58,26 +58,26 @@ pub fn mixed(number: u64) -> u64 {
 
 /// A fast sequence of its own for one row, started by a draw of [`bits`] (SplitMix64, Steele et al. 2014).
 #[derive(Clone, Debug)]
-pub struct Sequence(u64);
+pub struct RandomSequence(u64);
 
-impl Sequence {
-    pub fn new(seed: u64, purpose: Purpose, index: u64) -> Sequence {
-        Sequence(bits(seed, purpose, 0, index))
+impl RandomSequence {
+    pub fn new(seed: u64, purpose: Purpose, index: u64) -> RandomSequence {
+        RandomSequence(bits(seed, purpose, 0, index))
     }
 
     /// One that begins at `start`, after `skipped` draws.
-    pub fn from_bits(start: u64, skipped: u64) -> Sequence {
-        Sequence(start.wrapping_add(WEYL.wrapping_mul(skipped)))
+    pub fn from_bits(start: u64, skipped: u64) -> RandomSequence {
+        RandomSequence(start.wrapping_add(WEYL.wrapping_mul(skipped)))
     }
 
     pub fn next_bits(&mut self) -> u64 {
-        let mixed = mixed(self.0);
+        let mixed = mix_bits(self.0);
         self.0 = self.0.wrapping_add(WEYL);
         mixed
     }
 
-    pub fn next_unit(&mut self) -> f64 {
-        unit(self.next_bits())
+    pub fn next_uniform(&mut self) -> f64 {
+        uniform(self.next_bits())
     }
 }
 
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn draws_for_neighbouring_rows_look_uniform() {
         let mean: f64 =
-            (0..20_000).map(|row| unit(bits(7, Purpose::DrawRule, 0, row))).sum::<f64>() / 20_000.0;
+            (0..20_000).map(|row| uniform(bits(7, Purpose::DrawRule, 0, row))).sum::<f64>() / 20_000.0;
         assert!((mean - 0.5).abs() < 0.01, "mean {mean}");
     }
 }

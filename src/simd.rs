@@ -7,14 +7,14 @@ use pulp::{Arch, NullaryFnOnce};
 ///
 /// No result depends on the instructions. Rust neither reorders sums nor fuses a product with a sum.
 #[inline(always)]
-pub(crate) fn vectorised<R>(arch: Arch, job: impl FnMut() -> R) -> R {
-    arch.dispatch(Job(job))
+pub(crate) fn with_simd<R>(arch: Arch, job: impl FnMut() -> R) -> R {
+    arch.dispatch(SimdJob(job))
 }
 
 /// A closure itself would be called through a shim that is not inlined.
-struct Job<F>(F);
+struct SimdJob<F>(F);
 
-impl<R, F: FnMut() -> R> NullaryFnOnce for Job<F> {
+impl<R, F: FnMut() -> R> NullaryFnOnce for SimdJob<F> {
     type Output = R;
 
     #[inline(always)]

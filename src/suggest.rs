@@ -1,12 +1,12 @@
 //! The nearest right name for a wrong one.
 
 /// Longer words are not misspelt names, and the distance takes quadratic time.
-const LONGEST: usize = 40;
+const MAX_WORD_LENGTH: usize = 40;
 
 /// The known name fewest edits away from `word`, ignoring case, if that is at most a third of its letters.
 pub(crate) fn nearest(word: &str, known: impl Iterator<Item = String>) -> Option<(usize, String)> {
     let word: Vec<char> = word.to_lowercase().chars().collect();
-    if word.len() > LONGEST {
+    if word.len() > MAX_WORD_LENGTH {
         return None;
     }
     known

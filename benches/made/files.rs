@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use macrok::load::{LoadOptions, load_shard};
 use macrok::shard::Shard;
 use macrok::store::{Location, Overwrite, Role, write_file};
-use macrok::synth::{Generator, Made, Shape, make};
+use macrok::synth::{Generator, SynthRows, SynthShape, generate};
 use macrok::world::World;
 use tempfile::TempDir;
 
@@ -26,8 +26,9 @@ pub struct DataFile {
 
 impl DataFile {
     pub fn new(rows: u64, labels: u32, nnz: u32, layout: Layout) -> DataFile {
-        let shape = Shape { instances: rows, labels, features: 10, nnz, average_labels: 5.0, exponent: 1.0 };
-        let made = make(&Generator::new(shape, 0), 0..rows, |_| ());
+        let shape =
+            SynthShape { instances: rows, labels, features: 10, nnz, average_labels: 5.0, exponent: 1.0 };
+        let made = generate(&Generator::new(shape, 0), 0..rows, |_| ());
         let folder = tempfile::tempdir().expect("a folder for temporary files");
         let path = folder.path().join("data.h5");
         match layout {
@@ -49,14 +50,14 @@ impl DataFile {
     }
 }
 
-fn write_contiguous(path: &Path, made: &Made, shape: Shape) {
+fn write_contiguous(path: &Path, made: &SynthRows, shape: SynthShape) {
     let matrices = [("marginals", &made.marginals), ("labels", &made.labels)]
         .map(|(name, rows)| rows.matrix(name, shape.instances, shape.labels.into()));
     write_file(&World::alone(), path, Overwrite::Replace, &matrices, |_| Ok(()))
         .expect("the file can be written");
 }
 
-fn write_gzip(path: &Path, made: &Made, shape: Shape) -> hdf5::Result<()> {
+fn write_gzip(path: &Path, made: &SynthRows, shape: SynthShape) -> hdf5::Result<()> {
     const CHUNK: usize = 1 << 16;
     let file = hdf5::File::create(path)?;
     for (name, rows) in [("marginals", &made.marginals), ("labels", &made.labels)] {

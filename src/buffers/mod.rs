@@ -2,7 +2,7 @@
 
 mod prefault;
 pub mod prefetch;
-mod zeroed;
+mod zeroed_array;
 
-pub use prefault::take_pages;
-pub use zeroed::Zeroed;
+pub use prefault::prefault_pages;
+pub use zeroed_array::ZeroedArray;

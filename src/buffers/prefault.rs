@@ -5,7 +5,7 @@
 /// Takes the pages of a slice that have not been written to yet from the system, all in one call: a page fault for each
 /// would take longer than filling it. Changes no content; where the system cannot do this, pages come by faults as ever.
 #[inline]
-pub fn take_pages<T>(slice: &mut [T]) {
+pub fn prefault_pages<T>(slice: &mut [T]) {
     #[cfg(target_os = "linux")]
     {
         // SAFETY: asks for a constant of the system.
@@ -33,8 +33,8 @@ mod tests {
             let mut numbers = vec![0u32; length];
             numbers.iter_mut().take(length / 2).for_each(|number| *number = 7);
             let (first, rest) = numbers.split_at_mut(length / 3);
-            take_pages(rest);
-            take_pages(first);
+            prefault_pages(rest);
+            prefault_pages(first);
             assert!(
                 numbers.iter().enumerate().all(|(at, &number)| number == if at < length / 2 { 7 } else { 0 })
             );

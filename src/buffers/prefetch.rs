@@ -5,7 +5,7 @@
 /// Asks for an element, so that looking it up soon does not wait for memory. Does nothing where the processor
 /// cannot be asked.
 #[inline(always)]
-pub fn bring<T>(elements: &[T], at: usize) {
+pub fn prefetch<T>(elements: &[T], at: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
@@ -18,21 +18,21 @@ pub fn bring<T>(elements: &[T], at: usize) {
 }
 
 /// How many elements before its turn one is asked for.
-const AHEAD: usize = 32;
+const PREFETCH_DISTANCE: usize = 32;
 
 /// Asks for the element that will be looked up some turns after `turn`; `place` says where that of each turn is.
 #[inline(always)]
-pub fn bring_later<T, P>(elements: &[T], turns: &[P], turn: usize, place: impl Fn(&P) -> usize) {
-    if let Some(later) = turns.get(turn + AHEAD) {
-        bring(elements, place(later));
+pub fn prefetch_ahead<T, P>(elements: &[T], turns: &[P], turn: usize, place: impl Fn(&P) -> usize) {
+    if let Some(later) = turns.get(turn + PREFETCH_DISTANCE) {
+        prefetch(elements, place(later));
     }
 }
 
 /// The elements at `places`, which lie anywhere.
 #[inline(always)]
-pub fn look_up<T: Copy>(elements: &[T], places: &[u32]) -> impl Iterator<Item = T> {
+pub fn gather_prefetched<T: Copy>(elements: &[T], places: &[u32]) -> impl Iterator<Item = T> {
     places.iter().enumerate().map(move |(turn, &place)| {
-        bring_later(elements, places, turn, |&place| place as usize);
+        prefetch_ahead(elements, places, turn, |&place| place as usize);
         elements[place as usize]
     })
 }
@@ -44,9 +44,9 @@ mod tests {
     #[test]
     fn asking_early_changes_nothing() {
         let elements: Vec<u64> = (0..100).map(|at| at * at).collect();
-        for length in [0, 1, AHEAD, AHEAD + 1, 90] {
+        for length in [0, 1, PREFETCH_DISTANCE, PREFETCH_DISTANCE + 1, 90] {
             let places: Vec<u32> = (0..length as u32).map(|at| at * 37 % 100).collect();
-            let found: Vec<u64> = look_up(&elements, &places).collect();
+            let found: Vec<u64> = gather_prefetched(&elements, &places).collect();
             assert!(found.iter().zip(&places).all(|(&found, &place)| found == u64::from(place).pow(2)));
             assert_eq!(found.len(), length);
         }

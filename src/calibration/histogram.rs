@@ -5,43 +5,43 @@ use crate::world::World;
 /// Counts of marginals by value, in bins so narrow (a 1024th of a power of two) that nothing is lost by them. All
 /// numbers are integers, and the mean of a bin is exact.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Histogram {
+pub struct MarginalHistogram {
     /// For each bin: entries, the sum of what they are above the beginning of the bin, positives.
     bins: Vec<[u64; 3]>,
 }
 
 /// The marginals of one bin.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Point {
+pub struct HistogramPoint {
     pub mean: f64,
     pub entries: u64,
     pub positives: u64,
 }
 
 /// Bits of a single that say how far it is above the beginning of its bin.
-const LOW: u32 = 13;
+const LOW_BITS: u32 = 13;
 
 /// Smaller ones, and zeros, are in the first bin.
 const SMALLEST: f32 = 1.0 / (1u64 << 40) as f32;
 
-fn code(value: f32) -> u32 {
-    value.to_bits() >> LOW
+fn bin_code(value: f32) -> u32 {
+    value.to_bits() >> LOW_BITS
 }
 
-impl Default for Histogram {
-    fn default() -> Histogram {
-        let bins = code(1.0) - code(SMALLEST) + 2;
-        Histogram { bins: vec![[0; 3]; bins as usize] }
+impl Default for MarginalHistogram {
+    fn default() -> MarginalHistogram {
+        let bins = bin_code(1.0) - bin_code(SMALLEST) + 2;
+        MarginalHistogram { bins: vec![[0; 3]; bins as usize] }
     }
 }
 
-impl Histogram {
+impl MarginalHistogram {
     /// Counts a marginal in [0, 1].
     #[inline]
     pub fn add(&mut self, value: f32, positive: bool) {
         let small = value < SMALLEST;
-        let bin = if small { 0 } else { code(value) - code(SMALLEST) + 1 };
-        let above = if small { 0 } else { value.to_bits() & ((1 << LOW) - 1) };
+        let bin = if small { 0 } else { bin_code(value) - bin_code(SMALLEST) + 1 };
+        let above = if small { 0 } else { value.to_bits() & ((1 << LOW_BITS) - 1) };
         let [entries, sum, positives] = &mut self.bins[bin as usize];
         *entries += 1;
         *sum += u64::from(above);
@@ -49,7 +49,7 @@ impl Histogram {
     }
 
     /// Counts what another has counted.
-    pub fn merge(&mut self, other: &Histogram) {
+    pub fn merge(&mut self, other: &MarginalHistogram) {
         for (bin, other) in self.bins.iter_mut().zip(&other.bins) {
             bin.iter_mut().zip(other).for_each(|(sum, part)| *sum += part);
         }
@@ -65,18 +65,18 @@ impl Histogram {
     }
 
     /// The bins that are not empty, by ascending value.
-    pub fn points(&self) -> Vec<Point> {
+    pub fn points(&self) -> Vec<HistogramPoint> {
         let point = |(bin, &[entries, sum, positives]): (usize, &[u64; 3])| {
             let mean = match bin {
                 0 => 0.0,
                 _ => {
-                    let low = f32::from_bits((code(SMALLEST) + bin as u32 - 1) << LOW);
+                    let low = f32::from_bits((bin_code(SMALLEST) + bin as u32 - 1) << LOW_BITS);
                     // The distance of two neighbouring singles there.
                     let unit = f64::from(low.next_up()) - f64::from(low);
                     f64::from(low) + unit * (sum as f64 / entries as f64)
                 }
             };
-            Point { mean, entries, positives }
+            HistogramPoint { mean, entries, positives }
         };
         self.bins.iter().enumerate().filter(|(_, bin)| bin[0] > 0).map(point).collect()
     }

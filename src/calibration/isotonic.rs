@@ -1,6 +1,6 @@
 //! The monotone map that is nearest to what was observed.
 
-use super::histogram::Point;
+use super::histogram::HistogramPoint;
 
 /// Neighbouring points that share one rate.
 #[derive(Clone, Copy)]
@@ -26,7 +26,7 @@ impl Block {
 /// Corners of the map: through the mean marginal and the observed rate of each block of pooled adjacent violators
 /// (Ayer et al. 1955), straight lines between them, from (0, 0) to 1. So it rises everywhere and makes no ties, as steps
 /// would. A first block without positives and a last one of nothing else are moved half an observation off 0 and 1.
-pub(super) fn knots(points: &[Point]) -> Vec<(f64, f64)> {
+pub(super) fn knots(points: &[HistogramPoint]) -> Vec<(f64, f64)> {
     let blocks = pool(points);
     let mut knots = vec![(0.0, 0.0)];
     for (at, block) in blocks.iter().enumerate() {
@@ -53,9 +53,9 @@ pub(super) fn knots(points: &[Point]) -> Vec<(f64, f64)> {
     knots
 }
 
-fn pool(points: &[Point]) -> Vec<Block> {
+fn pool(points: &[HistogramPoint]) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
-    for &Point { mean, entries, positives } in points {
+    for &HistogramPoint { mean, entries, positives } in points {
         let mut block = Block { sum: mean * entries as f64, entries, positives };
         while let Some(last) = blocks.pop_if(|last| last.violates(block)) {
             block = Block {

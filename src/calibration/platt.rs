@@ -1,34 +1,34 @@
 //! Platt's map: the log-odds of a marginal, scaled and shifted ("Probabilistic outputs for support vector machines",
 //! 1999), as the method of Lin, Lin and Weng (2007) fits it.
 
-use super::histogram::Point;
+use super::histogram::HistogramPoint;
 
 /// `log-odds = slope * log-odds of the marginal + shift`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Curve {
+pub(super) struct PlattCurve {
     pub slope: f64,
     pub shift: f64,
 }
 
 /// Log-odds that a marginal can have: those of the smallest one that is told from zero, and of the largest single
 /// below 1.
-const ODDS: (f64, f64) = (-28.0, 17.0);
+const LOG_ODDS_RANGE: (f64, f64) = (-28.0, 17.0);
 
 /// A smaller slope would make different marginals equal, and a negative one turn their order round.
 const SMALLEST_SLOPE: f64 = 0.01;
 
-const STEPS: usize = 100;
+const MAX_STEPS: usize = 100;
 
 fn logistic(odds: f64) -> f64 {
     1.0 / (1.0 + (-odds).exp())
 }
 
 fn log_odds(probability: f64) -> f64 {
-    (probability / (1.0 - probability)).ln().clamp(ODDS.0, ODDS.1)
+    (probability / (1.0 - probability)).ln().clamp(LOG_ODDS_RANGE.0, LOG_ODDS_RANGE.1)
 }
 
 /// The curve with the largest likelihood, by Newton's method with halved steps.
-pub(super) fn fit(points: &[Point]) -> Curve {
+pub(super) fn fit(points: &[HistogramPoint]) -> PlattCurve {
     let samples: Vec<Sample> = points
         .iter()
         .filter(|point| point.mean > 0.0)
@@ -38,11 +38,11 @@ pub(super) fn fit(points: &[Point]) -> Curve {
             positives: point.positives as f64,
         })
         .collect();
-    let curve = climb(&samples, Curve { slope: 1.0, shift: 0.0 }, true);
+    let curve = newton(&samples, PlattCurve { slope: 1.0, shift: 0.0 }, true);
     if curve.slope >= SMALLEST_SLOPE {
         return curve;
     }
-    climb(&samples, Curve { slope: SMALLEST_SLOPE, shift: 0.0 }, false)
+    newton(&samples, PlattCurve { slope: SMALLEST_SLOPE, shift: 0.0 }, false)
 }
 
 struct Sample {
@@ -52,7 +52,7 @@ struct Sample {
 }
 
 /// The negative logarithm of the likelihood.
-fn loss(samples: &[Sample], Curve { slope, shift }: Curve) -> f64 {
+fn loss(samples: &[Sample], PlattCurve { slope, shift }: PlattCurve) -> f64 {
     // log(1 + exp(x)) without overflow.
     let softplus = |x: f64| x.max(0.0) + (-x.abs()).exp().ln_1p();
     let one = |sample: &Sample| {
@@ -62,9 +62,9 @@ fn loss(samples: &[Sample], Curve { slope, shift }: Curve) -> f64 {
     samples.iter().map(one).sum()
 }
 
-fn climb(samples: &[Sample], mut curve: Curve, slope_too: bool) -> Curve {
+fn newton(samples: &[Sample], mut curve: PlattCurve, slope_too: bool) -> PlattCurve {
     let mut now = loss(samples, curve);
-    for _ in 0..STEPS {
+    for _ in 0..MAX_STEPS {
         let (mut gradient, mut hessian) = ([0.0; 2], [1e-12, 0.0, 1e-12]);
         for Sample { odds, entries, positives } in samples {
             let rate = logistic(curve.slope * odds + curve.shift);
@@ -85,7 +85,7 @@ fn climb(samples: &[Sample], mut curve: Curve, slope_too: bool) -> Curve {
         } else {
             [0.0, gradient[1] / d]
         };
-        let next = |length: f64| Curve {
+        let next = |length: f64| PlattCurve {
             slope: curve.slope - length * step[0],
             shift: curve.shift - length * step[1],
         };
@@ -102,12 +102,12 @@ fn climb(samples: &[Sample], mut curve: Curve, slope_too: bool) -> Curve {
 }
 
 /// Corners so close that straight lines between them are the curve, to a few parts in ten thousand.
-pub(super) fn knots(Curve { slope, shift }: Curve) -> Vec<(f64, f64)> {
+pub(super) fn knots(PlattCurve { slope, shift }: PlattCurve) -> Vec<(f64, f64)> {
     const APART: f64 = 0.05;
-    let corners = ((ODDS.1 - ODDS.0) / APART) as usize;
+    let corners = ((LOG_ODDS_RANGE.1 - LOG_ODDS_RANGE.0) / APART) as usize;
     let mut knots = vec![(0.0, 0.0)];
     for corner in 0..=corners {
-        let odds = ODDS.0 + APART * corner as f64;
+        let odds = LOG_ODDS_RANGE.0 + APART * corner as f64;
         let (from, to) = (logistic(odds), logistic(slope * odds + shift));
         // Where the curve is flat to the last digit it ends.
         if to > knots[knots.len() - 1].1 && to < 1.0 {

@@ -4,17 +4,17 @@ use proptest::prelude::*;
 
 use super::isotonic;
 use super::platt;
-use super::{Histogram, Map, Method, Point};
-use crate::random::{Purpose, bits, unit};
+use super::{CalibrationMap, CalibrationMethod, HistogramPoint, MarginalHistogram};
+use crate::random::{Purpose, bits, uniform};
 use crate::store::ModelFile;
 
 /// `count` marginals, and labels that are there with the probability that `truth` says.
-fn counted(count: u64, truth: impl Fn(f64) -> f64) -> Histogram {
-    let mut histogram = Histogram::default();
+fn counted(count: u64, truth: impl Fn(f64) -> f64) -> MarginalHistogram {
+    let mut histogram = MarginalHistogram::default();
     for at in 0..count {
         // Mostly small ones, as of long tails.
-        let value = unit(bits(1, Purpose::Madow, 0, at)).powi(4) as f32;
-        let positive = unit(bits(2, Purpose::Madow, 0, at)) < truth(value.into());
+        let value = uniform(bits(1, Purpose::Madow, 0, at)).powi(4) as f32;
+        let positive = uniform(bits(2, Purpose::Madow, 0, at)) < truth(value.into());
         histogram.add(value, positive);
     }
     histogram
@@ -22,24 +22,24 @@ fn counted(count: u64, truth: impl Fn(f64) -> f64) -> Histogram {
 
 /// The mean distance between what a map says and the truth.
 fn error(map: impl Fn(f32) -> f32, truth: impl Fn(f64) -> f64) -> f64 {
-    let values = (0..20_000u64).map(|at| unit(bits(3, Purpose::Madow, 0, at)).powi(4));
+    let values = (0..20_000u64).map(|at| uniform(bits(3, Purpose::Madow, 0, at)).powi(4));
     values.map(|value| (f64::from(map(value as f32)) - truth(value)).abs()).sum::<f64>() / 20_000.0
 }
 
 #[test]
 fn the_mean_of_a_bin_is_exact() {
-    let mut histogram = Histogram::default();
+    let mut histogram = MarginalHistogram::default();
     let low = 0.3f32;
     let values = [low, low.next_up(), low.next_up().next_up()];
     values.iter().for_each(|&value| histogram.add(value, value == low));
     let points = histogram.points();
     let mean = values.iter().map(|&value| f64::from(value)).sum::<f64>() / 3.0;
-    assert_eq!(points, [Point { mean, entries: 3, positives: 1 }]);
+    assert_eq!(points, [HistogramPoint { mean, entries: 3, positives: 1 }]);
 }
 
 #[test]
 fn all_of_zero_to_one_can_be_counted() {
-    let mut histogram = Histogram::default();
+    let mut histogram = MarginalHistogram::default();
     let values = [0.0, 1e-30, f32::MIN_POSITIVE, 1e-9, 0.5, 1.0f32.next_down(), 1.0];
     values.iter().for_each(|&value| histogram.add(value, true));
     let points = histogram.points();
@@ -50,9 +50,10 @@ fn all_of_zero_to_one_can_be_counted() {
 
 #[test]
 fn counting_in_parts_is_counting_all() {
-    let (mut parts, mut all) = ([Histogram::default(), Histogram::default()], Histogram::default());
+    let (mut parts, mut all) =
+        ([MarginalHistogram::default(), MarginalHistogram::default()], MarginalHistogram::default());
     for at in 0..1000u64 {
-        let (value, positive) = (unit(bits(1, Purpose::Madow, 0, at)) as f32, at % 3 == 0);
+        let (value, positive) = (uniform(bits(1, Purpose::Madow, 0, at)) as f32, at % 3 == 0);
         parts[(at % 2) as usize].add(value, positive);
         all.add(value, positive);
     }
@@ -70,7 +71,7 @@ fn both_maps_undo_what_is_wrong_with_marginals() {
     };
     let counted = counted(400_000, truth);
     let before = error(|value| value, truth);
-    for method in [Method::Isotonic, Method::Platt] {
+    for method in [CalibrationMethod::Isotonic, CalibrationMethod::Platt] {
         let map = method.fit(&counted).unwrap();
         let after = error(|value| map.apply(value), truth);
         assert!(after < 0.1 * before, "{method:?}: {after} after, {before} before");
@@ -80,7 +81,7 @@ fn both_maps_undo_what_is_wrong_with_marginals() {
 #[test]
 fn marginals_that_are_right_stay_nearly_as_they_are() {
     let counted = counted(400_000, |value| value);
-    for method in [Method::Isotonic, Method::Platt] {
+    for method in [CalibrationMethod::Isotonic, CalibrationMethod::Platt] {
         let map = method.fit(&counted).unwrap();
         let after = error(|value| map.apply(value), |value| value);
         assert!(after < 0.005, "{method:?}: {after}");
@@ -89,12 +90,12 @@ fn marginals_that_are_right_stay_nearly_as_they_are() {
 
 #[test]
 fn platts_curve_is_found_again() {
-    let points: Vec<Point> = (1..200)
+    let points: Vec<HistogramPoint> = (1..200)
         .map(|at| {
             let mean = f64::from(at) / 200.0;
             let odds = 0.7 * (mean / (1.0 - mean)).ln() - 1.5;
             let rate = 1.0 / (1.0 + (-odds).exp());
-            Point { mean, entries: 1_000_000, positives: (rate * 1e6).round() as u64 }
+            HistogramPoint { mean, entries: 1_000_000, positives: (rate * 1e6).round() as u64 }
         })
         .collect();
     let curve = platt::fit(&points);
@@ -104,7 +105,7 @@ fn platts_curve_is_found_again() {
 #[test]
 fn marginals_that_say_the_opposite_are_not_turned_round() {
     let counted = counted(50_000, |value| 0.5 - 0.4 * value);
-    for method in [Method::Isotonic, Method::Platt] {
+    for method in [CalibrationMethod::Isotonic, CalibrationMethod::Platt] {
         let map = method.fit(&counted).unwrap();
         assert!(map.apply(0.9) > map.apply(0.1), "{method:?}");
     }
@@ -113,25 +114,25 @@ fn marginals_that_say_the_opposite_are_not_turned_round() {
 #[test]
 fn where_nothing_can_be_learnt_there_is_no_map() {
     for all in [false, true] {
-        let mut histogram = Histogram::default();
+        let mut histogram = MarginalHistogram::default();
         (0..100).for_each(|at| histogram.add(at as f32 / 100.0, all));
-        assert_eq!(Method::Isotonic.fit(&histogram), None);
-        assert_eq!(Method::Platt.fit(&histogram), None);
+        assert_eq!(CalibrationMethod::Isotonic.fit(&histogram), None);
+        assert_eq!(CalibrationMethod::Platt.fit(&histogram), None);
     }
-    assert_eq!(Method::Isotonic.fit(&Histogram::default()), None);
+    assert_eq!(CalibrationMethod::Isotonic.fit(&MarginalHistogram::default()), None);
 }
 
 #[test]
 fn a_map_is_read_as_it_was_written() {
-    for method in [Method::Isotonic, Method::Platt] {
+    for method in [CalibrationMethod::Isotonic, CalibrationMethod::Platt] {
         let map = method.fit(&counted(5000, |value| value * value)).unwrap();
         let mut file = ModelFile::default();
         file.options["cost"] = 1.into();
         map.put(&mut file);
-        assert_eq!(Map::take(&mut file), Ok(Some(map)));
+        assert_eq!(CalibrationMap::take(&mut file), Ok(Some(map)));
         assert_eq!(file.options["cost"], 1);
     }
-    assert_eq!(Map::take(&mut ModelFile::default()), Ok(None));
+    assert_eq!(CalibrationMap::take(&mut ModelFile::default()), Ok(None));
 }
 
 #[test]
@@ -141,7 +142,7 @@ fn a_damaged_map_is_refused() {
         file.options["calibrate"] = method.into();
         file.put("calibration/from", from.to_vec());
         file.put("calibration/to", to.to_vec());
-        Map::take(&mut file).map(|map| map.is_some())
+        CalibrationMap::take(&mut file).map(|map| map.is_some())
     };
     assert_eq!(read(&[0.0, 0.5, 1.0], &[0.0, 0.2, 0.9], "platt"), Ok(true));
     let bad = [
@@ -158,14 +159,14 @@ fn a_damaged_map_is_refused() {
     }
     let mut half = ModelFile::default();
     half.put("calibration/from", vec![0.0, 1.0]);
-    assert!(Map::take(&mut half).unwrap_err().contains("'from' or 'to'"));
+    assert!(CalibrationMap::take(&mut half).unwrap_err().contains("'from' or 'to'"));
 }
 
-fn points() -> impl Strategy<Value = Vec<Point>> {
+fn points() -> impl Strategy<Value = Vec<HistogramPoint>> {
     let numbers = prop::collection::vec((1u64..30, 0u64..30), 1..25);
     numbers.prop_map(|numbers| {
         let count = numbers.len() as f64;
-        let point = |(at, (entries, positives)): (usize, (u64, u64))| Point {
+        let point = |(at, (entries, positives)): (usize, (u64, u64))| HistogramPoint {
             mean: (at as f64 + 1.0) / (count + 1.0),
             entries,
             positives: positives.min(entries),
@@ -186,7 +187,7 @@ proptest! {
         prop_assume!(positives > 0 && positives < all);
         let rate = |from: usize, to: usize| {
             let part = &points[from..=to];
-            let sum = |value: fn(&Point) -> u64| part.iter().map(value).sum::<u64>() as f64;
+            let sum = |value: fn(&HistogramPoint) -> u64| part.iter().map(value).sum::<u64>() as f64;
             sum(|point| point.positives) / sum(|point| point.entries)
         };
         let isotonic = |at: usize| {
@@ -206,13 +207,13 @@ proptest! {
 
     #[test]
     fn no_map_turns_two_marginals_round(points in points(), values in prop::collection::vec(0f32..=1.0, 2..50)) {
-        let mut histogram = Histogram::default();
+        let mut histogram = MarginalHistogram::default();
         for point in &points {
             (0..point.entries).for_each(|at| histogram.add(point.mean as f32, at < point.positives));
         }
         let mut values = values;
         values.sort_by(f32::total_cmp);
-        for method in [Method::Isotonic, Method::Platt] {
+        for method in [CalibrationMethod::Isotonic, CalibrationMethod::Platt] {
             let Some(map) = method.fit(&histogram) else { continue };
             prop_assert_eq!(map.apply(0.0), 0.0);
             let mapped: Vec<f32> = values.iter().map(|&value| map.apply(value)).collect();

@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
-use crate::error::{ModuleError, Status};
+use crate::error::{ExitStatus, ModuleError};
 
 #[derive(Debug, thiserror::Error)]
 pub enum CheckpointError {
     #[error(
-        "{}: {newest}, and {}: {before}; nothing can be resumed, remove what is there to start from the beginning",
+        "{}: {newest}, and {}: {previous_damage}; nothing can be resumed, remove what is there to start from the beginning",
         file.display(), previous.display()
     )]
-    Damaged { file: PathBuf, newest: Damage, previous: PathBuf, before: Damage },
+    Damaged { file: PathBuf, newest: Damage, previous: PathBuf, previous_damage: Damage },
     #[error(
         "{}: was {difference}; give the same data and options, or remove it to start from the beginning",
         file.display()
@@ -20,15 +20,15 @@ pub enum CheckpointError {
         "{}: an earlier run left this checkpoint; pass --resume to go on from it, or --force to start from the \
          beginning", file.display()
     )]
-    Left { file: PathBuf },
+    AlreadyExists { file: PathBuf },
 }
 
 impl ModuleError for CheckpointError {
-    fn status(&self) -> Status {
+    fn status(&self) -> ExitStatus {
         match self {
             // A disk that cannot be read now may be there again tomorrow.
-            CheckpointError::Damaged { newest: Damage::Unreadable(_), .. } => Status::Failure,
-            _ => Status::BadInput,
+            CheckpointError::Damaged { newest: Damage::Unreadable(_), .. } => ExitStatus::Failure,
+            _ => ExitStatus::BadInput,
         }
     }
 }
@@ -41,9 +41,9 @@ pub enum Damage {
     #[error("cannot be read: {0}")]
     Unreadable(std::io::Error),
     #[error("is no checkpoint of macrok, or one of another version")]
-    Foreign,
+    NotACheckpoint,
     #[error("is damaged: it ends too early, at {bytes} bytes")]
-    Short { bytes: u64 },
+    Truncated { bytes: u64 },
     #[error("is damaged: the checksum of {what} is wrong")]
     Checksum { what: &'static str },
 }

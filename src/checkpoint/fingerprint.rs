@@ -23,7 +23,7 @@ impl Fingerprint {
     }
 
     /// The facts of both.
-    pub fn and(mut self, others: &Fingerprint) -> Fingerprint {
+    pub fn merge(mut self, others: &Fingerprint) -> Fingerprint {
         self.0.extend(others.0.iter().cloned());
         self
     }

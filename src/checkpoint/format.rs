@@ -9,44 +9,51 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::error::Damage;
-use super::{Fingerprint, Part, Snapshot};
+use super::{Fingerprint, Snapshot, SnapshotPart};
 
 /// The line end changes when a copy takes the file for text.
-const BEGIN: &[u8; 16] = b"macrok saved 1\r\n";
-const END: &[u8; 8] = b"complete";
+const MAGIC: &[u8; 16] = b"macrok saved 1\r\n";
+const END_MARK: &[u8; 8] = b"complete";
 /// Length and checksum of the index, and the end.
-const TRAILER: u64 = 8 + 4 + END.len() as u64;
+const TRAILER: u64 = 8 + 4 + END_MARK.len() as u64;
 
 /// What is in the file.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Index {
-    pub facts: Fingerprint,
-    lasting: Vec<Place>,
-    fresh: Place,
+    #[serde(rename = "facts")]
+    pub fingerprint: Fingerprint,
+    lasting: Vec<PartRecord>,
+    fresh: PartRecord,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Place {
+struct PartRecord {
     bytes: u64,
     checksum: u32,
 }
 
 /// A lasting part, and where it is in a file.
-struct Written {
-    part: Arc<dyn Part>,
-    place: Place,
+struct WrittenPart {
+    part: Arc<dyn SnapshotPart>,
+    place: PartRecord,
     end: u64,
 }
 
 /// What this process knows to be in a file that it wrote: parts that need not be written again.
 #[derive(Default)]
-pub(super) struct Content(Vec<Written>);
+pub(super) struct WrittenParts(Vec<WrittenPart>);
 
-impl Content {
+impl WrittenParts {
     /// Makes `file`, which has this content (or none at all), hold `snapshot`. What both begin with stays. Returns the
     /// bytes written.
-    pub fn update(&mut self, file: &mut File, facts: &Fingerprint, snapshot: &Snapshot) -> io::Result<u64> {
-        let same = |(written, part): &(&Written, &Arc<dyn Part>)| Arc::ptr_eq(&written.part, part);
+    pub fn update(
+        &mut self,
+        file: &mut File,
+        fingerprint: &Fingerprint,
+        snapshot: &Snapshot,
+    ) -> io::Result<u64> {
+        let same =
+            |(written, part): &(&WrittenPart, &Arc<dyn SnapshotPart>)| Arc::ptr_eq(&written.part, part);
         let kept = self.0.iter().zip(&snapshot.lasting).take_while(same).count();
         self.0.truncate(kept);
         let mut end = self.0.last().map_or(0, |written| written.end);
@@ -54,30 +61,30 @@ impl Content {
         file.seek(SeekFrom::Start(end))?;
         let mut bytes = 0;
         if end == 0 {
-            file.write_all(BEGIN)?;
-            end = BEGIN.len() as u64;
+            file.write_all(MAGIC)?;
+            end = MAGIC.len() as u64;
             bytes = end;
         }
         for part in &snapshot.lasting[kept..] {
-            let place = put(file, &part.pieces())?;
+            let place = write_part(file, &part.pieces())?;
             end += place.bytes;
             bytes += place.bytes;
-            self.0.push(Written { part: Arc::clone(part), place, end });
+            self.0.push(WrittenPart { part: Arc::clone(part), place, end });
         }
-        let fresh = put(file, &[&snapshot.fresh])?;
+        let fresh = write_part(file, &[&snapshot.fresh])?;
         let lasting = self.0.iter().map(|written| written.place).collect();
-        let index = serde_json::to_vec(&Index { facts: facts.clone(), lasting, fresh })?;
-        let place = put(file, &[&index])?;
+        let index = serde_json::to_vec(&Index { fingerprint: fingerprint.clone(), lasting, fresh })?;
+        let place = write_part(file, &[&index])?;
         let mut trailer = Vec::with_capacity(TRAILER as usize);
         trailer.extend(place.bytes.to_le_bytes());
         trailer.extend(place.checksum.to_le_bytes());
-        trailer.extend(END);
+        trailer.extend(END_MARK);
         file.write_all(&trailer)?;
         Ok(bytes + fresh.bytes + place.bytes + TRAILER)
     }
 }
 
-fn put(file: &mut File, pieces: &[&[u8]]) -> io::Result<Place> {
+fn write_part(file: &mut File, pieces: &[&[u8]]) -> io::Result<PartRecord> {
     let mut checksum = crc32fast::Hasher::new();
     let mut bytes = 0;
     for piece in pieces {
@@ -85,7 +92,7 @@ fn put(file: &mut File, pieces: &[&[u8]]) -> io::Result<Place> {
         file.write_all(piece)?;
         bytes += piece.len() as u64;
     }
-    Ok(Place { bytes, checksum: checksum.finalize() })
+    Ok(PartRecord { bytes, checksum: checksum.finalize() })
 }
 
 /// Reads what is in a file, not yet the parts themselves.
@@ -95,15 +102,15 @@ pub(super) fn read_index(path: &Path) -> Result<(Index, File), Damage> {
         _ => Damage::Unreadable(error),
     })?;
     let length = file.metadata().map_err(Damage::Unreadable)?.len();
-    let short = || Damage::Short { bytes: length };
-    let begin = BEGIN.len() as u64;
+    let short = || Damage::Truncated { bytes: length };
+    let begin = MAGIC.len() as u64;
     if length < begin + TRAILER {
         return Err(short());
     }
-    let mut first = [0; BEGIN.len()];
+    let mut first = [0; MAGIC.len()];
     file.read_exact(&mut first).map_err(Damage::Unreadable)?;
-    if first != *BEGIN {
-        return Err(Damage::Foreign);
+    if first != *MAGIC {
+        return Err(Damage::NotACheckpoint);
     }
     let trailer = read_at(&mut file, length - TRAILER, TRAILER)?;
     let (numbers, end) = trailer.split_at(12);
@@ -111,7 +118,7 @@ pub(super) fn read_index(path: &Path) -> Result<(Index, File), Damage> {
     // Nothing but bytes of a known number.
     let bytes = u64::from_le_bytes(bytes.try_into().unwrap_or_default());
     let checksum = u32::from_le_bytes(checksum.try_into().unwrap_or_default());
-    if end != END {
+    if end != END_MARK {
         return Err(short());
     }
     let wrong = Damage::Checksum { what: "its index" };
@@ -122,7 +129,7 @@ pub(super) fn read_index(path: &Path) -> Result<(Index, File), Damage> {
     if crc32fast::hash(&text) != checksum {
         return Err(wrong);
     }
-    let index: Index = serde_json::from_slice(&text).map_err(|_| Damage::Foreign)?;
+    let index: Index = serde_json::from_slice(&text).map_err(|_| Damage::NotACheckpoint)?;
     let parts = index.lasting.iter().chain([&index.fresh]);
     if parts.fold(begin, |sum, place| sum.saturating_add(place.bytes)) != start {
         return Err(short());
@@ -133,8 +140,8 @@ pub(super) fn read_index(path: &Path) -> Result<(Index, File), Damage> {
 
 /// Reads the parts of a file whose index has just been read: the lasting ones, then the fresh one.
 pub(super) fn read_parts(index: &Index, file: &mut File) -> Result<(Vec<Vec<u8>>, Vec<u8>), Damage> {
-    let mut read = |place: &Place| {
-        let part = read_some(file, place.bytes)?;
+    let mut read = |place: &PartRecord| {
+        let part = read_bytes(file, place.bytes)?;
         if crc32fast::hash(&part) != place.checksum {
             return Err(Damage::Checksum { what: "a part" });
         }
@@ -146,11 +153,11 @@ pub(super) fn read_parts(index: &Index, file: &mut File) -> Result<(Vec<Vec<u8>>
 
 fn read_at(file: &mut File, start: u64, bytes: u64) -> Result<Vec<u8>, Damage> {
     file.seek(SeekFrom::Start(start)).map_err(Damage::Unreadable)?;
-    read_some(file, bytes)
+    read_bytes(file, bytes)
 }
 
 /// `bytes` never are more than the file has, so that damage cannot ask for all memory.
-fn read_some(file: &mut File, bytes: u64) -> Result<Vec<u8>, Damage> {
+fn read_bytes(file: &mut File, bytes: u64) -> Result<Vec<u8>, Damage> {
     let mut part = vec![0; bytes as usize];
     file.read_exact(&mut part).map_err(Damage::Unreadable)?;
     Ok(part)

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use super::*;
 
-fn facts() -> Fingerprint {
+fn fingerprint() -> Fingerprint {
     Fingerprint::default().with("k", 3)
 }
 
-fn part(text: &str) -> Arc<dyn Part> {
+fn part(text: &str) -> Arc<dyn SnapshotPart> {
     Arc::new(text.as_bytes().to_vec())
 }
 
-fn snapshot(lasting: &[&Arc<dyn Part>], fresh: &str) -> Snapshot {
+fn snapshot(lasting: &[&Arc<dyn SnapshotPart>], fresh: &str) -> Snapshot {
     Snapshot { lasting: lasting.iter().map(|&part| Arc::clone(part)).collect(), fresh: fresh.into() }
 }
 
@@ -24,9 +24,9 @@ fn folder() -> (tempfile::TempDir, PathBuf) {
 
 /// Parts and fresh part of the newest whole snapshot, as text, and whether it is the one before.
 fn found(file: &Path) -> (Vec<String>, String, bool) {
-    let found = load(file, &facts()).unwrap().unwrap();
+    let found = load(file, &fingerprint()).unwrap().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (found.lasting.into_iter().map(text).collect(), text(found.fresh), found.damaged.is_some())
+    (found.lasting.into_iter().map(text).collect(), text(found.fresh), found.newest_damage.is_some())
 }
 
 fn names(folder: &tempfile::TempDir) -> Vec<String> {
@@ -41,7 +41,7 @@ fn names(folder: &tempfile::TempDir) -> Vec<String> {
 /// Two snapshots, the second with one part more.
 fn saved(file: &Path) -> Checkpoint {
     let (one, two) = (part("one"), part("two"));
-    let mut checkpoint = Checkpoint::begin(file, facts());
+    let mut checkpoint = Checkpoint::begin(file, fingerprint());
     checkpoint.save(&snapshot(&[&one], "first")).unwrap();
     checkpoint.save(&snapshot(&[&one, &two], "second")).unwrap();
     checkpoint
@@ -60,22 +60,22 @@ fn the_newest_is_found_and_the_one_before_is_kept() {
 #[test]
 fn nothing_is_found_where_nothing_is() {
     let (_folder, file) = folder();
-    assert!(load(&file, &facts()).unwrap().is_none());
-    assert!(!look(&file, &facts()).unwrap());
+    assert!(load(&file, &fingerprint()).unwrap().is_none());
+    assert!(!is_resumable(&file, &fingerprint()).unwrap());
 }
 
 /// Parts come and go in every way that two files can have something in common.
 #[test]
 fn every_snapshot_is_what_was_saved_last_whatever_was_before() {
     let (folder, file) = folder();
-    let parts: Vec<Arc<dyn Part>> =
+    let parts: Vec<Arc<dyn SnapshotPart>> =
         (0..6).map(|number| part(&format!("part {number} {}", "x".repeat(number * 7)))).collect();
-    let mut checkpoint = Checkpoint::begin(&file, facts());
+    let mut checkpoint = Checkpoint::begin(&file, fingerprint());
     let lists: [&[usize]; 10] =
         [&[], &[0], &[0, 1], &[0, 1, 2], &[0, 1, 2, 3], &[3], &[3, 4], &[1, 4], &[], &[0, 1, 2, 3, 4, 5]];
     for (at, list) in lists.iter().enumerate() {
         let fresh = format!("state {at} {}", "y".repeat(100 - at * 9));
-        let chosen: Vec<&Arc<dyn Part>> = list.iter().map(|&part| &parts[part]).collect();
+        let chosen: Vec<&Arc<dyn SnapshotPart>> = list.iter().map(|&part| &parts[part]).collect();
         checkpoint.save(&snapshot(&chosen, &fresh)).unwrap();
         let wanted: Vec<String> =
             list.iter().map(|&number| format!("part {number} {}", "x".repeat(number * 7))).collect();
@@ -88,8 +88,8 @@ fn every_snapshot_is_what_was_saved_last_whatever_was_before() {
 #[test]
 fn parts_that_are_there_are_not_written_again() {
     let (_folder, file) = folder();
-    let large: Arc<dyn Part> = Arc::new(vec![7u8; 1 << 20]);
-    let mut checkpoint = Checkpoint::begin(&file, facts());
+    let large: Arc<dyn SnapshotPart> = Arc::new(vec![7u8; 1 << 20]);
+    let mut checkpoint = Checkpoint::begin(&file, fingerprint());
     // Once into each of the two files.
     let bytes: Vec<u64> = (0..4).map(|_| checkpoint.save(&snapshot(&[&large], "state")).unwrap()).collect();
     assert!(bytes[0] > 1 << 20 && bytes[1] > 1 << 20, "{bytes:?}");
@@ -127,7 +127,7 @@ fn when_both_are_damaged_that_is_said_of_both() {
     fs::write(&file, "").unwrap();
     fs::write(file.with_extension("checkpoint.previous"), "not a checkpoint, but long enough to be one")
         .unwrap();
-    let error = load(&file, &facts()).err().unwrap().to_string();
+    let error = load(&file, &fingerprint()).err().unwrap().to_string();
     assert!(error.contains("work.checkpoint: is damaged: it ends too early, at 0 bytes"), "{error}");
     assert!(error.contains("work.checkpoint.previous: is no checkpoint of macrok"), "{error}");
     assert!(error.contains("remove what is there to start from the beginning"), "{error}");
@@ -138,7 +138,7 @@ fn a_damaged_newest_does_not_take_the_place_of_the_one_before() {
     let (_folder, file) = folder();
     saved(&file);
     fs::write(&file, "").unwrap();
-    let mut found_before = load(&file, &facts()).unwrap().unwrap();
+    let mut found_before = load(&file, &fingerprint()).unwrap().unwrap();
     found_before.checkpoint.save(&snapshot(&[], "third")).unwrap();
     assert_eq!(found(&file).1, "third");
     fs::write(&file, "").unwrap();
@@ -150,18 +150,18 @@ fn what_was_made_by_something_else_is_refused_with_the_difference() {
     let (_folder, file) = folder();
     saved(&file);
     let other = Fingerprint::default().with("k", 5);
-    for error in [load(&file, &other).err().unwrap(), look(&file, &other).unwrap_err()] {
+    for error in [load(&file, &other).err().unwrap(), is_resumable(&file, &other).unwrap_err()] {
         let text = error.to_string();
         assert!(text.contains("work.checkpoint: was made with k = 3, but this run has k = 5"), "{text}");
     }
-    assert!(look(&file, &facts()).unwrap());
+    assert!(is_resumable(&file, &fingerprint()).unwrap());
 }
 
 #[test]
 fn one_that_begins_leaves_nothing_of_another() {
     let (folder, file) = folder();
     saved(&file);
-    let mut checkpoint = Checkpoint::begin(&file, facts());
+    let mut checkpoint = Checkpoint::begin(&file, fingerprint());
     assert_eq!(found(&file).1, "second", "not before there is something better");
     checkpoint.save(&snapshot(&[], "anew")).unwrap();
     assert_eq!(found(&file).1, "anew");
@@ -173,7 +173,8 @@ fn one_that_begins_leaves_nothing_of_another() {
 fn files_that_others_have_changed_are_not_relied_on() {
     let (_folder, file) = folder();
     let parts = [part("one"), part("two"), part("three")];
-    let (mut mine, mut theirs) = (Checkpoint::begin(&file, facts()), Checkpoint::begin(&file, facts()));
+    let (mut mine, mut theirs) =
+        (Checkpoint::begin(&file, fingerprint()), Checkpoint::begin(&file, fingerprint()));
     for round in 0..6 {
         mine.save(&snapshot(&[&parts[0], &parts[1]], &format!("mine {round}"))).unwrap();
         assert_eq!(found(&file).1, format!("mine {round}"));
@@ -190,9 +191,9 @@ fn files_that_others_have_changed_are_not_relied_on() {
 #[test]
 fn the_writer_saves_the_last_that_was_offered() {
     let (folder, file) = folder();
-    let writer = Writer::new(Checkpoint::begin(&file, facts())).unwrap();
+    let writer = CheckpointWriter::new(Checkpoint::begin(&file, fingerprint())).unwrap();
     for number in 0..50 {
-        let mut space = writer.space();
+        let mut space = writer.recycled_buffer();
         assert!(space.is_empty());
         space.extend(format!("state {number}").bytes());
         writer.offer(number, Snapshot { lasting: Vec::new(), fresh: space });
@@ -208,7 +209,7 @@ fn the_writer_saves_the_last_that_was_offered() {
 #[test]
 fn a_writer_that_is_dropped_has_saved_what_it_was_offered() {
     let (_folder, file) = folder();
-    let writer = Writer::new(Checkpoint::begin(&file, facts())).unwrap();
+    let writer = CheckpointWriter::new(Checkpoint::begin(&file, fingerprint())).unwrap();
     writer.offer(0, snapshot(&[], "last words"));
     drop(writer);
     assert_eq!(found(&file).1, "last words");
@@ -218,7 +219,7 @@ fn a_writer_that_is_dropped_has_saved_what_it_was_offered() {
 fn a_writer_that_cannot_write_says_why() {
     let (folder, file) = folder();
     let file = file.join("no such folder");
-    let writer = Writer::new(Checkpoint::begin(&file, facts())).unwrap();
+    let writer = CheckpointWriter::new(Checkpoint::begin(&file, fingerprint())).unwrap();
     writer.offer(0, snapshot(&[], "state"));
     let report = writer.flush();
     assert_eq!(report.newest, None);

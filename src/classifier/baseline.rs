@@ -4,7 +4,7 @@ use super::rule::Rule;
 
 /// The strategies the paper compares with (section "Experiments"), and its closed forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Strategy {
+pub enum BaselineStrategy {
     /// The k most probable labels; best for instance precision
     TopK,
     /// Marginals times prior^-beta (--beta, 0.5 as in the paper)
@@ -19,22 +19,22 @@ pub enum Strategy {
     MacroBalancedAccuracy,
 }
 
-impl Strategy {
+impl BaselineStrategy {
     pub fn name(self) -> &'static str {
         match self {
-            Strategy::TopK => "top-k",
-            Strategy::PowerLaw => "power-law",
-            Strategy::Log => "log",
-            Strategy::Propensity => "propensity",
-            Strategy::MacroRecall => "macro-recall",
-            Strategy::MacroBalancedAccuracy => "macro-balanced-accuracy",
+            BaselineStrategy::TopK => "top-k",
+            BaselineStrategy::PowerLaw => "power-law",
+            BaselineStrategy::Log => "log",
+            BaselineStrategy::Propensity => "propensity",
+            BaselineStrategy::MacroRecall => "macro-recall",
+            BaselineStrategy::MacroBalancedAccuracy => "macro-balanced-accuracy",
         }
     }
 }
 
 /// The constants a strategy uses.
 #[derive(Clone, Copy, Debug)]
-pub struct Constants {
+pub struct BaselineConstants {
     pub beta: f64,
     pub propensity_a: f64,
     pub propensity_b: f64,
@@ -44,20 +44,27 @@ pub struct Constants {
 ///
 /// A label without a positive has no estimate of its prior. Where the formula divides by the prior
 /// its slope is next to 0: it is chosen after every label that promises something.
-pub fn baseline(strategy: Strategy, positives: &[u64], rows: u64, constants: Constants) -> Rule {
+pub fn baseline_rule(
+    strategy: BaselineStrategy,
+    positives: &[u64],
+    rows: u64,
+    constants: BaselineConstants,
+) -> Rule {
     let prior = |count: u64| count as f64 / rows as f64;
     let seen = |count: u64, weight: f64| if count == 0 { 0.0 } else { weight };
     let slope = |count: u64| match strategy {
-        Strategy::TopK | Strategy::Propensity => 1.0,
-        Strategy::PowerLaw => seen(count, prior(count).powf(-constants.beta)),
-        Strategy::Log => seen(count, -prior(count).ln()),
-        Strategy::MacroRecall => seen(count, 1.0 / prior(count)),
+        BaselineStrategy::TopK | BaselineStrategy::Propensity => 1.0,
+        BaselineStrategy::PowerLaw => seen(count, prior(count).powf(-constants.beta)),
+        BaselineStrategy::Log => seen(count, -prior(count).ln()),
+        BaselineStrategy::MacroRecall => seen(count, 1.0 / prior(count)),
         // A label that is always there: 1 - prior is 0 and its specificity means nothing.
-        Strategy::MacroBalancedAccuracy if count == rows => 0.5,
-        Strategy::MacroBalancedAccuracy => seen(count, 0.5 / prior(count) + 0.5 / (1.0 - prior(count))),
+        BaselineStrategy::MacroBalancedAccuracy if count == rows => 0.5,
+        BaselineStrategy::MacroBalancedAccuracy => {
+            seen(count, 0.5 / prior(count) + 0.5 / (1.0 - prior(count)))
+        }
     };
     let rule = match strategy {
-        Strategy::Propensity => {
+        BaselineStrategy::Propensity => {
             let inverse: Vec<f64> =
                 propensities(positives, rows, constants.propensity_a, constants.propensity_b)
                     .iter()
@@ -65,7 +72,7 @@ pub fn baseline(strategy: Strategy, positives: &[u64], rows: u64, constants: Con
                     .collect();
             Rule::weighted(&inverse)
         }
-        Strategy::MacroBalancedAccuracy => {
+        BaselineStrategy::MacroBalancedAccuracy => {
             let slopes: Vec<f64> = positives.iter().map(|&count| slope(count)).collect();
             let intercepts: Vec<f64> = positives
                 .iter()
@@ -75,7 +82,7 @@ pub fn baseline(strategy: Strategy, positives: &[u64], rows: u64, constants: Con
         }
         _ => Rule::weighted(&positives.iter().map(|&count| slope(count)).collect::<Vec<_>>()),
     };
-    rule.order_unseen(positives)
+    rule.order_without_positives(positives)
 }
 
 /// The chance that a relevant label was noticed at all (Jain et al. 2016, as the Extreme

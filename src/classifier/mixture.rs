@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::madow::Inclusion;
-use super::pass::Draw;
-use super::prepared::Prepared;
+use super::madow::MadowSampler;
+use super::pass::DrawOptions;
+use super::prepared_rule::PreparedRule;
 use super::rule::{Candidates, Rule};
 use super::select::{Pick, Selector};
 use crate::random::{self, Purpose};
@@ -30,7 +30,7 @@ pub struct Mixture {
 }
 
 /// Weights as integers that sum to exactly this, so that chances add up without rounding.
-pub(super) const WHOLE: u64 = 1 << 52;
+pub(super) const TOTAL_WEIGHT: u64 = 1 << 52;
 
 impl Mixture {
     pub fn single(rule: Rule, k: usize, candidates: Candidates) -> Mixture {
@@ -51,54 +51,56 @@ impl Mixture {
         self.weights.retain(|&weight| weight > 0.0);
     }
 
-    /// Integer weights that sum to [`WHOLE`]; rounding goes to the largest.
-    pub(super) fn quanta(&self) -> Vec<u64> {
+    /// Integer weights that sum to [`TOTAL_WEIGHT`]; rounding goes to the largest.
+    pub(super) fn integer_weights(&self) -> Vec<u64> {
         let total: f64 = self.weights.iter().sum();
-        let mut quanta: Vec<u64> = self.weights.iter().map(|w| (w / total * WHOLE as f64) as u64).collect();
-        let missing = WHOLE - quanta.iter().sum::<u64>().min(WHOLE);
-        let largest = (0..quanta.len()).max_by_key(|&i| (quanta[i], quanta.len() - i));
+        let mut integer_weights: Vec<u64> =
+            self.weights.iter().map(|w| (w / total * TOTAL_WEIGHT as f64) as u64).collect();
+        let missing = TOTAL_WEIGHT - integer_weights.iter().sum::<u64>().min(TOTAL_WEIGHT);
+        let largest =
+            (0..integer_weights.len()).max_by_key(|&i| (integer_weights[i], integer_weights.len() - i));
         if let Some(largest) = largest {
-            quanta[largest] += missing;
+            integer_weights[largest] += missing;
         }
-        quanta
+        integer_weights
     }
 
-    pub(super) fn prepare<'m>(&self, marginals: &'m Marginals) -> Vec<Prepared<'m>> {
-        self.rules.iter().map(|rule| Prepared::new(rule, self.k, self.candidates, marginals)).collect()
+    pub(super) fn prepare<'m>(&self, marginals: &'m Marginals) -> Vec<PreparedRule<'m>> {
+        self.rules.iter().map(|rule| PreparedRule::new(rule, self.k, self.candidates, marginals)).collect()
     }
 }
 
 /// What draws predictions row by row. The draw and the *global* row decide everything.
-pub(super) struct Drawer<'p> {
-    pub rules: &'p [Prepared<'p>],
-    pub quanta: &'p [u64],
-    pub draw: Draw,
+pub(super) struct PredictionDrawer<'p> {
+    pub rules: &'p [PreparedRule<'p>],
+    pub integer_weights: &'p [u64],
+    pub draw: DrawOptions,
 }
 
-impl Drawer<'_> {
+impl PredictionDrawer<'_> {
     /// The predicted labels of a row, best first, in `space`.
-    pub fn draw<'s>(&self, row: Row<'_>, global: u64, space: &'s mut Space) -> &'s [Pick] {
-        let Draw { sampling, seed, round } = self.draw;
+    pub fn draw<'s>(&self, row: Row<'_>, global: u64, space: &'s mut DrawScratch) -> &'s [Pick] {
+        let DrawOptions { sampling, seed, round } = self.draw;
         match sampling {
             Sampling::Rule => {
                 let bits = random::bits(seed, Purpose::DrawRule, round, global);
-                let mut left = bits % WHOLE;
-                let chosen = self.quanta.iter().position(|&quantum| {
-                    let here = left < quantum;
-                    left = left.wrapping_sub(quantum);
+                let mut left = bits % TOTAL_WEIGHT;
+                let chosen = self.integer_weights.iter().position(|&integer_weight| {
+                    let here = left < integer_weight;
+                    left = left.wrapping_sub(integer_weight);
                     here
                 });
                 space.selector.select(&self.rules[chosen.unwrap_or(0)], row)
             }
             Sampling::Madow => {
-                space.inclusion.clear();
-                for (rule, &quantum) in self.rules.iter().zip(self.quanta) {
+                space.sampler.clear();
+                for (rule, &integer_weight) in self.rules.iter().zip(self.integer_weights) {
                     for pick in space.selector.select(rule, row) {
-                        space.inclusion.add(pick.label, pick.marginal, quantum);
+                        space.sampler.add(pick.label, pick.marginal, integer_weight);
                     }
                 }
                 let bits = random::bits(seed, Purpose::Madow, round, global);
-                space.inclusion.draw(bits % WHOLE)
+                space.sampler.draw(bits % TOTAL_WEIGHT)
             }
         }
     }
@@ -106,7 +108,7 @@ impl Drawer<'_> {
 
 /// Space one thread reuses from row to row.
 #[derive(Default)]
-pub(super) struct Space {
+pub(super) struct DrawScratch {
     pub selector: Selector,
-    pub inclusion: Inclusion,
+    pub sampler: MadowSampler,
 }

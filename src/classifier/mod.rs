@@ -2,29 +2,31 @@
 //! nor HDF5.
 
 mod baseline;
-mod counter;
 mod kernel;
+mod kth_score;
 mod madow;
-mod merge;
+mod merge_zero_labels;
 mod mixture;
 mod pass;
-mod prepared;
+mod prepared_rule;
+mod row_top_k;
 mod rule;
 mod select;
-mod stored;
-mod threshold;
-mod unstored;
+mod thread_counter;
+mod zero_labels;
 
-pub use baseline::{Constants, Strategy, baseline, propensities};
+pub use baseline::{BaselineConstants, BaselineStrategy, baseline_rule, propensities};
 pub use kernel::Kernel;
-pub use madow::Inclusion;
+pub use madow::MadowSampler;
 pub use mixture::{Mixture, Sampling};
-pub use pass::{Draw, Pass, add_counts, count, count_positives, fold_draws, predict};
-pub use prepared::Prepared;
+pub use pass::{
+    CountingPass, DrawOptions, add_counts, count_positives, count_predictions, fold_predictions, predict,
+};
+pub use prepared_rule::PreparedRule;
 pub use rule::{Candidates, Rule};
 pub use select::{Pick, Selector};
 
 #[cfg(test)]
-mod tests;
+mod kernel_equivalence_tests;
 #[cfg(test)]
-mod twins;
+mod tests;

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::buffers::prefetch::look_up;
-use crate::measure::{Gradient, fill_blocks, larger, largest};
+use crate::buffers::prefetch::gather_prefetched;
+use crate::measure::{Gradient, fill_blocks, larger_magnitude, max_abs};
 use crate::shard::Marginals;
 
 /// Where a rule looks for labels.
@@ -58,14 +58,16 @@ impl Rule {
     /// # Panics
     /// When a coefficient is not finite, or there are not as many slopes as intercepts.
     pub fn affine(slopes: &[f64], intercepts: &[f64]) -> Rule {
-        Rule::scaled(slopes, intercepts, larger(largest(slopes), largest(intercepts)), |_, _| ())
+        Rule::scaled(slopes, intercepts, larger_magnitude(max_abs(slopes), max_abs(intercepts)), |_, _| ())
     }
 
     /// The rule of a gradient (Algorithm 1, line 8) of labels with so many positives, in the order of
-    /// [`Rule::order_unseen`].
-    pub fn of_gradient(gradient: &Gradient, positives: &[u64]) -> Rule {
+    /// [`Rule::order_without_positives`].
+    pub fn from_gradient(gradient: &Gradient, positives: &[u64]) -> Rule {
         let Gradient { slopes, intercepts, largest, .. } = gradient;
-        Rule::scaled(slopes, intercepts, *largest, |range, slopes| order_unseen(slopes, &positives[range]))
+        Rule::scaled(slopes, intercepts, *largest, |range, slopes| {
+            order_without_positives(slopes, &positives[range])
+        })
     }
 
     /// `largest` is the size of the largest coefficient. `change` changes the scaled slopes of a range of labels.
@@ -92,16 +94,16 @@ impl Rule {
 
     /// Gives labels that were never seen, and so have no slope, one far below any other: it decides
     /// nothing but which of them a row gets when nothing better is left. The more probable one.
-    pub fn order_unseen(mut self, positives: &[u64]) -> Rule {
-        fill_blocks(&mut self.slopes, |range, slopes| order_unseen(slopes, &positives[range]));
+    pub fn order_without_positives(mut self, positives: &[u64]) -> Rule {
+        fill_blocks(&mut self.slopes, |range, slopes| order_without_positives(slopes, &positives[range]));
         self
     }
 
     /// Coefficients are scaled to about 1, so that this outweighs no other score but 0.
-    const HARDLY: f32 = 1e-30;
+    const TINY_SLOPE: f32 = 1e-30;
 
     /// The coefficients of a label that was never seen, and of which a metric takes no notice.
-    pub(super) const UNSEEN: (f32, f32) = (Rule::HARDLY, 0.0);
+    pub(super) const WITHOUT_POSITIVES: (f32, f32) = (Rule::TINY_SLOPE, 0.0);
 
     pub fn labels(&self) -> usize {
         self.slopes.len()
@@ -114,12 +116,12 @@ impl Rule {
     /// When it is for another number of labels.
     pub fn by_column<'r>(&'r self, marginals: &Marginals) -> Cow<'r, Rule> {
         assert_eq!(self.labels(), marginals.labels(), "a rule for the labels of the marginals");
-        let Some(names) = marginals.names() else { return Cow::Borrowed(self) };
+        let Some(labels_by_column) = marginals.labels_by_column() else { return Cow::Borrowed(self) };
         let arranged = |coefficients: &[f32]| {
             let mut arranged = vec![0.0; coefficients.len()];
             fill_blocks(&mut arranged, |range, out| {
                 out.iter_mut()
-                    .zip(look_up(coefficients, &names[range]))
+                    .zip(gather_prefetched(coefficients, &labels_by_column[range]))
                     .for_each(|(out, found)| *out = found);
             });
             arranged
@@ -129,7 +131,7 @@ impl Rule {
 
     /// The rule that [`Rule::by_column`] gives this one for, of all labels.
     pub fn by_label(self: Arc<Self>, marginals: &Marginals) -> Arc<Rule> {
-        let Some(columns) = marginals.columns_of() else { return self };
+        let Some(columns) = marginals.columns_by_label() else { return self };
         let arranged = |coefficients: &[f32], unseen: f32| {
             let mut arranged = vec![unseen; columns.len()];
             fill_blocks(&mut arranged, |range, out| {
@@ -138,7 +140,7 @@ impl Rule {
             });
             arranged
         };
-        let (slope, intercept) = Rule::UNSEEN;
+        let (slope, intercept) = Rule::WITHOUT_POSITIVES;
         Arc::new(Rule {
             slopes: arranged(&self.slopes, slope),
             intercepts: arranged(&self.intercepts, intercept),
@@ -146,10 +148,10 @@ impl Rule {
     }
 }
 
-fn order_unseen(slopes: &mut [f32], positives: &[u64]) {
+fn order_without_positives(slopes: &mut [f32], positives: &[u64]) {
     for (slope, &positives) in slopes.iter_mut().zip(positives) {
         // A choice, not a branch: half of the branches would be mispredicted.
         let unseen = (positives == 0) & (*slope == 0.0);
-        *slope = if unseen { Rule::HARDLY } else { *slope };
+        *slope = if unseen { Rule::TINY_SLOPE } else { *slope };
     }
 }

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use proptest::strategy::Strategy as Generate;
 
-use super::Strategy;
-use super::mixture::WHOLE;
+use super::BaselineStrategy;
+use super::mixture::TOTAL_WEIGHT;
 use super::*;
-use crate::shard::{FixedPoint, Marginals, Shard, Targets, Truth};
+use crate::shard::{FixedPoint, Marginals, Shard, Targets, TrueLabels};
 use crate::sparse::Csr;
 
 /// Rows of stored marginals: columns ascending, each with its value.
@@ -53,7 +53,7 @@ fn brute_force_support(rule: &Rule, row: &BTreeMap<u32, f32>, k: usize) -> Vec<P
 }
 
 fn select(rule: &Rule, marginals: &Marginals, k: usize, candidates: Candidates) -> Vec<Vec<Pick>> {
-    let prepared = Prepared::new(rule, k, candidates, marginals);
+    let prepared = PreparedRule::new(rule, k, candidates, marginals);
     // One selector for all rows, as in a pass: nothing of a row may stay for the next.
     let mut selector = Selector::default();
     (0..marginals.rows()).map(|local| selector.select(&prepared, marginals.row(local)).to_vec()).collect()
@@ -164,10 +164,10 @@ proptest! {
             mixture.rules.iter().map(|rule| rule.slopes[0]).zip(mixture.weights.iter().copied()).collect();
         let numbered = wanted.iter().enumerate().map(|(at, &weight)| (at as f32, weight));
         prop_assert_eq!(kept, numbered.filter(|pair| pair.1 > 0.0).collect::<Vec<_>>());
-        let quanta = mixture.quanta();
-        prop_assert_eq!(quanta.iter().sum::<u64>(), WHOLE);
-        for (quantum, weight) in quanta.iter().zip(&mixture.weights) {
-            prop_assert!((*quantum as f64 / WHOLE as f64 - weight).abs() < 1e-12);
+        let integer_weights = mixture.integer_weights();
+        prop_assert_eq!(integer_weights.iter().sum::<u64>(), TOTAL_WEIGHT);
+        for (integer_weight, weight) in integer_weights.iter().zip(&mixture.weights) {
+            prop_assert!((*integer_weight as f64 / TOTAL_WEIGHT as f64 - weight).abs() < 1e-12);
         }
     }
 
@@ -176,22 +176,22 @@ proptest! {
         labels in 1usize..12,
         parts in prop::collection::vec((0u64..=1 << 20, any::<u64>()), 1..6),
         k in 1usize..12,
-        u in 0..WHOLE,
+        u in 0..TOTAL_WEIGHT,
     ) {
         // A mixture of rules that each predict some k labels, as a row sees it.
         let k = k.min(labels);
         let total = parts.iter().map(|part| part.0).sum::<u64>().max(1);
-        let mut left = WHOLE;
-        let mut inclusion = Inclusion::default();
+        let mut left = TOTAL_WEIGHT;
+        let mut sampler = MadowSampler::default();
         for (at, &(weight, order)) in parts.iter().enumerate() {
             let last = at + 1 == parts.len();
-            let quantum = if last { left } else { (WHOLE / total * weight).min(left) };
-            left -= quantum;
+            let integer_weight = if last { left } else { (TOTAL_WEIGHT / total * weight).min(left) };
+            left -= integer_weight;
             let mut shuffled: Vec<u32> = (0..labels as u32).collect();
             shuffled.sort_by_key(|&label| order.rotate_left(label * 7).wrapping_mul(0x9E37_79B9_7F4A_7C15));
-            shuffled.iter().take(k).for_each(|&label| inclusion.add(label, 0.5, quantum));
+            shuffled.iter().take(k).for_each(|&label| sampler.add(label, 0.5, integer_weight));
         }
-        let picks = inclusion.draw(u);
+        let picks = sampler.draw(u);
         let mut drawn: Vec<u32> = picks.iter().map(|pick| pick.label).collect();
         drawn.sort_unstable();
         drawn.dedup();
@@ -271,7 +271,7 @@ fn frequencies_are_chances(sampling: Sampling) {
     for draw in 0..DRAWS {
         // Half of the draws by seed, half by round: both must be independent.
         let (seed, round) = if draw % 2 == 0 { (u64::from(draw), 0) } else { (7, draw) };
-        let picks = predict(&marginals, 0, &mixture, Draw { sampling, seed, round });
+        let picks = predict(&marginals, 0, &mixture, DrawOptions { sampling, seed, round });
         assert_eq!(picks.len(), marginals.rows() * mixture.k);
         for (local, picks) in picks.chunks(mixture.k).enumerate() {
             assert_ne!(picks[0].label, picks[1].label);
@@ -308,7 +308,7 @@ fn rules_are_drawn_by_their_weights() {
     let mixture = Mixture { k: 1, candidates: Candidates::All, rules, weights: weights.to_vec() };
     let marginals = marginals(weights.len(), &vec![BTreeMap::new(); DRAWS as usize]);
     for sampling in [Sampling::Rule, Sampling::Madow] {
-        let picks = predict(&marginals, 0, &mixture, Draw { sampling, seed: 3, round: 0 });
+        let picks = predict(&marginals, 0, &mixture, DrawOptions { sampling, seed: 3, round: 0 });
         for (label, &weight) in weights.iter().enumerate() {
             let seen = picks.iter().filter(|pick| pick.label as usize == label).count();
             assert_frequency(seen as u32, weight, &format!("{sampling:?}, rule {label}"));
@@ -319,15 +319,15 @@ fn rules_are_drawn_by_their_weights() {
 #[test]
 fn madow_at_the_ends_of_the_line() {
     // Chances 1, 1/2 and 1/2 for k = 2: whatever u, the certain label and exactly one of the others.
-    for u in [0, 1, WHOLE / 2 - 1, WHOLE / 2, WHOLE / 2 + 1, WHOLE - 1] {
-        let mut inclusion = Inclusion::default();
+    for u in [0, 1, TOTAL_WEIGHT / 2 - 1, TOTAL_WEIGHT / 2, TOTAL_WEIGHT / 2 + 1, TOTAL_WEIGHT - 1] {
+        let mut sampler = MadowSampler::default();
         for label in [0, 1] {
-            inclusion.add(label, 0.5, WHOLE / 2);
+            sampler.add(label, 0.5, TOTAL_WEIGHT / 2);
         }
         for label in [0, 2] {
-            inclusion.add(label, 0.5, WHOLE / 2);
+            sampler.add(label, 0.5, TOTAL_WEIGHT / 2);
         }
-        let labels: Vec<u32> = inclusion.draw(u).iter().map(|pick| pick.label).collect();
+        let labels: Vec<u32> = sampler.draw(u).iter().map(|pick| pick.label).collect();
         assert_eq!(labels.len(), 2, "u = {u}");
         assert_eq!(labels[0], 0, "the certain label comes first, u = {u}");
     }
@@ -355,7 +355,7 @@ proptest! {
         let cut = (cut * rows.len() as f64) as usize;
         let part = |range: Range<usize>| {
             let first = first_row + range.start as u64;
-            predict(&marginals(6, &rows[range]), first, &mixture, Draw { sampling, seed, round })
+            predict(&marginals(6, &rows[range]), first, &mixture, DrawOptions { sampling, seed, round })
         };
         prop_assert_eq!([part(0..cut), part(cut..rows.len())].concat(), part(0..rows.len()));
     }
@@ -372,7 +372,7 @@ fn predictions_do_not_depend_on_the_number_of_threads() {
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
-            predict(&marginals, 0, &mixture, Draw { sampling: Sampling::Madow, seed: 1, round: 0 })
+            predict(&marginals, 0, &mixture, DrawOptions { sampling: Sampling::Madow, seed: 1, round: 0 })
         })
     };
     assert_eq!(with(1), with(3));
@@ -385,16 +385,16 @@ fn counts_are_those_of_the_definition() {
             (0..(row % 5) as u32).map(|label| (label, ((row + label as usize) % 16) as f32 / 16.0)).collect()
         })
         .collect();
-    let truth: Rows = (0..MANY).map(|row| [((row * 7 % 6) as u32, 1.0)].into()).collect();
+    let true_labels: Rows = (0..MANY).map(|row| [((row * 7 % 6) as u32, 1.0)].into()).collect();
     let rule =
         Rule { slopes: vec![1.0, 0.5, -1.0, 2.0, 1.0, 1.0], intercepts: vec![0.0, 0.1, 0.4, 0.0, 0.0, 0.2] };
     let mut predicted = vec![0u64; 6];
     let (mut hits, mut expected, mut positives) = (vec![0u64; 6], vec![0.0; 6], vec![0.0; 6]);
-    for (row, truth) in rows.iter().zip(&truth) {
+    for (row, true_labels) in rows.iter().zip(&true_labels) {
         for pick in brute_force(&rule, row, 0..6).iter().take(3) {
             let label = pick.label as usize;
             predicted[label] += 1;
-            hits[label] += u64::from(truth.contains_key(&pick.label));
+            hits[label] += u64::from(true_labels.contains_key(&pick.label));
             expected[label] += f64::from(pick.marginal);
         }
         row.iter().for_each(|(&label, &value)| positives[label as usize] += f64::from(value));
@@ -405,14 +405,14 @@ fn counts_are_those_of_the_definition() {
         marginals: marginals(6, &rows),
         targets,
     };
-    let labelled = shard(Targets::Labels(Truth::new(csr(6, &truth), &marginals(6, &rows))));
-    let counts = count(&labelled, &rule, 3, Candidates::All);
+    let labelled = shard(Targets::Labels(TrueLabels::new(csr(6, &true_labels), &marginals(6, &rows))));
+    let counts = count_predictions(&labelled, &rule, 3, Candidates::All);
     assert_eq!((counts.predicted.clone(), counts.true_positives), (predicted.clone(), hits));
     assert_eq!(count_positives(&labelled).iter().sum::<u64>(), MANY as u64);
     // Sixteenths are exact in fixed point: expected counts to the last digit.
     let fixed = FixedPoint::for_terms(MANY as u64);
     let unlabelled = shard(Targets::Expected(fixed));
-    let counts = count(&unlabelled, &rule, 3, Candidates::All);
+    let counts = count_predictions(&unlabelled, &rule, 3, Candidates::All);
     let decoded = |sums: &[u64]| sums.iter().map(|&sum| fixed.decode(sum)).collect::<Vec<_>>();
     assert_eq!(counts.predicted, predicted);
     assert_eq!(decoded(&counts.true_positives), expected);
@@ -440,7 +440,7 @@ fn all_labels_are_predicted_when_k_is_their_number() {
 #[test]
 #[should_panic(expected = "cannot predict 4 of 3 labels")]
 fn more_labels_than_there_are_is_a_broken_contract() {
-    Prepared::new(&Rule::top_k(3), 4, Candidates::All, &marginals(3, &[]));
+    PreparedRule::new(&Rule::top_k(3), 4, Candidates::All, &marginals(3, &[]));
 }
 
 #[test]
@@ -449,11 +449,11 @@ fn a_rule_of_infinite_coefficients_is_a_broken_contract() {
     Rule::affine(&[1.0, f64::INFINITY], &[0.0, 0.0]);
 }
 
-const CONSTANTS: Constants = Constants { beta: 0.5, propensity_a: 0.55, propensity_b: 1.5 };
+const CONSTANTS: BaselineConstants = BaselineConstants { beta: 0.5, propensity_a: 0.55, propensity_b: 1.5 };
 
 /// The ratios of a rule's coefficients to those of label 0, where scaling no longer matters.
-fn ratios(strategy: Strategy, positives: &[u64], rows: u64) -> Vec<f64> {
-    let rule = baseline(strategy, positives, rows, CONSTANTS);
+fn ratios(strategy: BaselineStrategy, positives: &[u64], rows: u64) -> Vec<f64> {
+    let rule = baseline_rule(strategy, positives, rows, CONSTANTS);
     assert!(rule.intercepts.iter().all(|&intercept| intercept == 0.0), "{strategy:?} has no intercepts");
     rule.slopes.iter().map(|&slope| f64::from(slope) / f64::from(rule.slopes[0])).collect()
 }
@@ -470,19 +470,19 @@ fn assert_close(found: &[f64], wanted: &[f64]) {
 fn baselines_weigh_labels_as_the_paper_says() {
     let (positives, rows) = ([50, 5, 1, 0], 100);
     let close = |strategy, wanted: [f64; 4]| assert_close(&ratios(strategy, &positives, rows), &wanted);
-    close(Strategy::TopK, [1.0; 4]);
-    close(Strategy::PowerLaw, [1.0, 10f64.sqrt(), 50f64.sqrt(), 0.0]);
-    close(Strategy::Log, [1.0, 0.05f64.ln() / 0.5f64.ln(), 0.01f64.ln() / 0.5f64.ln(), 0.0]);
-    close(Strategy::MacroRecall, [1.0, 10.0, 50.0, 0.0]);
+    close(BaselineStrategy::TopK, [1.0; 4]);
+    close(BaselineStrategy::PowerLaw, [1.0, 10f64.sqrt(), 50f64.sqrt(), 0.0]);
+    close(BaselineStrategy::Log, [1.0, 0.05f64.ln() / 0.5f64.ln(), 0.01f64.ln() / 0.5f64.ln(), 0.0]);
+    close(BaselineStrategy::MacroRecall, [1.0, 10.0, 50.0, 0.0]);
     let inverse: Vec<f64> = propensities(&positives, rows, 0.55, 1.5).iter().map(|p| 1.0 / p).collect();
-    close(Strategy::Propensity, [0, 1, 2, 3].map(|label| inverse[label] / inverse[0]));
+    close(BaselineStrategy::Propensity, [0, 1, 2, 3].map(|label| inverse[label] / inverse[0]));
 }
 
 #[test]
 fn balanced_accuracy_weighs_hits_and_false_alarms() {
     // recall / 2 + specificity / 2: eta/(2 pi) - (1 - eta)/(2 (1 - pi)) for each label.
     let (positives, rows) = ([50, 5, 1], 100);
-    let rule = baseline(Strategy::MacroBalancedAccuracy, &positives, rows, CONSTANTS);
+    let rule = baseline_rule(BaselineStrategy::MacroBalancedAccuracy, &positives, rows, CONSTANTS);
     let gain = |count: u64, eta: f64| {
         let prior = count as f64 / rows as f64;
         0.5 * eta / prior - 0.5 * (1.0 - eta) / (1.0 - prior)
@@ -500,16 +500,16 @@ fn balanced_accuracy_weighs_hits_and_false_alarms() {
 #[test]
 fn baselines_are_finite_for_labels_that_are_never_or_always_there() {
     let strategies = [
-        Strategy::TopK,
-        Strategy::PowerLaw,
-        Strategy::Log,
-        Strategy::Propensity,
-        Strategy::MacroRecall,
-        Strategy::MacroBalancedAccuracy,
+        BaselineStrategy::TopK,
+        BaselineStrategy::PowerLaw,
+        BaselineStrategy::Log,
+        BaselineStrategy::Propensity,
+        BaselineStrategy::MacroRecall,
+        BaselineStrategy::MacroBalancedAccuracy,
     ];
     for strategy in strategies {
         for rows in [1, 2, 100] {
-            let rule = baseline(strategy, &[0, rows, 1], rows, CONSTANTS);
+            let rule = baseline_rule(strategy, &[0, rows, 1], rows, CONSTANTS);
             let all = rule.slopes.iter().chain(&rule.intercepts);
             assert!(all.clone().all(|value| value.is_finite()), "{strategy:?} {rule:?}");
         }
@@ -527,12 +527,12 @@ fn propensities_are_those_python_computes() {
 #[test]
 fn madow_draws_thousands_of_labels() {
     let labels = 5000;
-    let mut inclusion = Inclusion::default();
+    let mut sampler = MadowSampler::default();
     for label in 0..2 * labels {
-        inclusion.add(label, 0.0, WHOLE / 2);
+        sampler.add(label, 0.0, TOTAL_WEIGHT / 2);
     }
-    for u in [0, 1, WHOLE - 1] {
-        let picks = inclusion.draw(u);
+    for u in [0, 1, TOTAL_WEIGHT - 1] {
+        let picks = sampler.draw(u);
         assert_eq!(picks.len(), labels as usize);
     }
 }

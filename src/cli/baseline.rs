@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use super::common::{Context, PropensityModel};
-use crate::classifier::{Candidates, Constants, Mixture, Strategy, baseline};
+use crate::classifier::{BaselineConstants, BaselineStrategy, Candidates, Mixture, baseline_rule};
 use crate::classifier_file::ClassifierFile;
 use crate::error::{Result, usage};
-use crate::format::count;
+use crate::format::format_count;
 use crate::load::{load_labels, total_positives};
 use crate::store::{Location, Role};
 
@@ -21,10 +21,10 @@ Example:
   macrok synth data.h5
   macrok baseline power-law --labels data.h5 -k 3 --out power.h5
   macrok evaluate power.h5 --marginals data.h5 --labels data.h5")]
-pub(super) struct Typed {
+pub(super) struct BaselineArgs {
     /// Which rule
     #[arg(value_enum)]
-    strategy: Strategy,
+    strategy: BaselineStrategy,
     /// True labels, for the labels' priors: FILE.h5 or FILE.h5:GROUP
     #[arg(long, value_name = "FILE[:GROUP]")]
     labels: String,
@@ -35,7 +35,7 @@ pub(super) struct Typed {
     #[arg(long, value_name = "CLF.h5")]
     out: PathBuf,
     #[command(flatten)]
-    how: BaselineOptions,
+    options: BaselineOptions,
 }
 
 /// Constants of the rules; also a section of job files.
@@ -52,45 +52,45 @@ pub(super) struct BaselineOptions {
 }
 
 impl BaselineOptions {
-    pub fn check(&self) -> Result<Constants> {
+    pub fn check(&self) -> Result<BaselineConstants> {
         if !(self.beta >= 0.0 && self.beta <= 4.0) {
             return usage(format!("--beta is {}, but must lie in [0, 4]", self.beta));
         }
         self.propensity.check()?;
         let PropensityModel { propensity_a, propensity_b } = self.propensity;
         let beta = self.beta;
-        Ok(Constants { beta, propensity_a, propensity_b })
+        Ok(BaselineConstants { beta, propensity_a, propensity_b })
     }
 }
 
-pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
+pub(super) fn run(context: &Context<'_>, args: &BaselineArgs) -> Result<()> {
     let Context { world, console, .. } = context;
-    context.check(typed.k > 0, || "-k is 0, but at least one label must be predicted".into())?;
-    let constants = world.agree(typed.how.check())?;
-    let location = Location::parse(&typed.labels, Role::Labels);
-    context.check_output(&typed.out, &[&location.file])?;
+    context.require(args.k > 0, || "-k is 0, but at least one label must be predicted".into())?;
+    let constants = world.agree(args.options.check())?;
+    let location = Location::parse(&args.labels, Role::Labels);
+    context.check_output(&args.out, &[&location.file])?;
     let (_, rows, labels) = load_labels(world, &location)?;
     let positives = total_positives(world, &labels, rows);
-    context.check(typed.k <= positives.len(), || {
-        format!("-k is {}, but {location} has only {} labels", typed.k, positives.len())
+    context.require(args.k <= positives.len(), || {
+        format!("-k is {}, but {location} has only {} labels", args.k, positives.len())
     })?;
-    let rule = baseline(typed.strategy, &positives, rows, constants);
-    let mixture = Mixture::single(rule, typed.k, typed.how.candidates);
+    let rule = baseline_rule(args.strategy, &positives, rows, constants);
+    let mixture = Mixture::single(rule, args.k, args.options.candidates);
     let unseen = positives.iter().filter(|&&count| count == 0).count();
     let m = positives.len();
-    let file = ClassifierFile::of_baseline(typed.strategy, mixture, positives, rows);
-    ClassifierFile::write(Some(&file), world, &typed.out, context.overwrite)?;
+    let file = ClassifierFile::of_baseline(args.strategy, mixture, positives, rows);
+    ClassifierFile::write(Some(&file), world, &args.out, context.overwrite)?;
     console.line(format_args!(
         "{} at {} from {} instances x {} labels ({} without a positive)",
-        typed.strategy.name(),
-        typed.k,
-        count(rows),
-        count(m as u64),
-        count(unseen as u64),
+        args.strategy.name(),
+        args.k,
+        format_count(rows),
+        format_count(m as u64),
+        format_count(unseen as u64),
     ));
-    console.wrote(&typed.out);
+    console.wrote(&args.out);
     console.json(
         world,
-        || json!({ "strategy": typed.strategy.name(), "k": typed.k, "n": rows, "m": m, "unseen": unseen }),
+        || json!({ "strategy": args.strategy.name(), "k": args.k, "n": rows, "m": m, "unseen": unseen }),
     )
 }

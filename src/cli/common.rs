@@ -6,8 +6,8 @@ use tracing_subscriber::filter::LevelFilter;
 
 use crate::classifier_file::ClassifierFile;
 use crate::error::{Result, usage};
-use crate::job::Control;
-use crate::load::{Extra, LoadOptions, load_planned};
+use crate::job::StopControl;
+use crate::load::{ExtraMemory, LoadOptions, load_shard_with_plan};
 use crate::report::Console;
 use crate::shard::Shard;
 use crate::store::Overwrite;
@@ -25,7 +25,7 @@ pub(super) struct Context<'w> {
     pub console: Console,
     pub overwrite: Overwrite,
     pub threads: usize,
-    pub control: Control,
+    pub control: StopControl,
     json: Option<PathBuf>,
 }
 
@@ -41,19 +41,19 @@ impl<'w> Context<'w> {
         let overwrite = Overwrite::from_force(force);
         let console = Console::new(world, json, Overwrite::from_force(force || resume))?;
         let json = json.filter(|&path| path != "-").map(PathBuf::from);
-        Ok(Context { world, console, overwrite, threads, control: Control::new(), json })
+        Ok(Context { world, console, overwrite, threads, control: StopControl::new(), json })
     }
 
     /// Refuses an output that is there, or that is an input or the JSON file, before any work is done.
     pub fn check_output(&self, path: &Path, inputs: &[&Path]) -> Result<()> {
         self.world.on_root(|| {
-            self.check_apart(path, inputs)?;
+            self.check_distinct_paths(path, inputs)?;
             Ok(self.overwrite.check(path)?)
         })
     }
 
     /// Refuses an output that is an input or the JSON file. For rank 0.
-    pub fn check_apart(&self, path: &Path, inputs: &[&Path]) -> Result<()> {
+    pub fn check_distinct_paths(&self, path: &Path, inputs: &[&Path]) -> Result<()> {
         let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.into());
         if self.json.as_ref().is_some_and(|json| whole(json) == whole(path)) {
             return usage(format!("{}: given for --json and as an output too", path.display()));
@@ -66,13 +66,13 @@ impl<'w> Context<'w> {
     }
 
     /// Fails on every rank alike when the options, which all ranks have, do not fit.
-    pub fn check(&self, fits: bool, message: impl FnOnce() -> String) -> Result<()> {
+    pub fn require(&self, fits: bool, message: impl FnOnce() -> String) -> Result<()> {
         self.world.agree(if fits { Ok(()) } else { usage(message()) })
     }
 }
 
 /// Log lines go to standard error, of every rank, with the rank in them.
-pub(super) fn start_log(world: &World, verbose: u8, format: LogFormat) {
+pub(super) fn init_logging(world: &World, verbose: u8, format: LogFormat) {
     let level = match verbose {
         0 => LevelFilter::WARN,
         1 => LevelFilter::INFO,
@@ -86,7 +86,7 @@ pub(super) fn start_log(world: &World, verbose: u8, format: LogFormat) {
         LogFormat::Text => builder.try_init(),
         LogFormat::Json => builder.json().try_init(),
     };
-    tracing::info!(rank = world.rank(), ranks = world.size(), mpi = crate::world::library(), "started");
+    tracing::info!(rank = world.rank(), ranks = world.size(), mpi = crate::world::mpi_library(), "started");
 }
 
 /// The constants of the propensity model of Jain et al. 2016.
@@ -113,24 +113,29 @@ impl PropensityModel {
 }
 
 /// What a command is going to load, and what it makes of it.
-pub(super) struct Loads {
+pub(super) struct LoadRequest {
     pub options: LoadOptions,
-    pub extra: Extra,
+    pub extra: ExtraMemory,
 }
 
 /// Loads what a classifier is to be used on, after a look at whether it is for the same labels and whether
 /// there is memory for it. `extra` is what the command makes of it.
-pub(super) fn load_for(
+pub(super) fn load_for_classifier(
     context: &Context<'_>,
     load: &LoadOptions,
     path: &Path,
     classifier: &ClassifierFile,
-    extra: Extra,
+    extra: ExtraMemory,
 ) -> Result<Shard> {
-    load_planned(context.world, load, extra.with_rules(classifier.mixture.rules.len() as u64), |plan| {
-        context.check(classifier.labels() == plan.labels, || {
-            let (path, data) = (path.display(), &load.marginals);
-            format!("{path} is for {} labels, but {data} has {}", classifier.labels(), plan.labels)
-        })
-    })
+    load_shard_with_plan(
+        context.world,
+        load,
+        extra.with_rules(classifier.mixture.rules.len() as u64),
+        |plan| {
+            context.require(classifier.labels() == plan.labels, || {
+                let (path, data) = (path.display(), &load.marginals);
+                format!("{path} is for {} labels, but {data} has {}", classifier.labels(), plan.labels)
+            })
+        },
+    )
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::common::Context;
-use crate::doctor::{Asked, examine, facts_json, findings, show};
+use crate::doctor::{ExamineRequest, examine, findings, print_report, report_json};
 use crate::error::{Result, usage};
 use crate::load::LoadOptions;
 use crate::machine::Threads;
@@ -20,7 +20,7 @@ Examples:
   macrok doctor
   macrok synth data.h5
   mpirun -n 2 macrok doctor --data data.h5 --labels data.h5")]
-pub(super) struct Typed {
+pub(super) struct DoctorArgs {
     /// Marginals that a fit would load: FILE.h5 or FILE.h5:GROUP
     #[arg(long, value_name = "FILE[:GROUP]")]
     data: Option<String>,
@@ -32,31 +32,31 @@ pub(super) struct Typed {
     out: PathBuf,
 }
 
-pub(super) fn run(context: &Context<'_>, typed: &Typed, threads: &Threads) -> Result<()> {
+pub(super) fn run(context: &Context<'_>, args: &DoctorArgs, threads: &Threads) -> Result<()> {
     let Context { world, console, .. } = context;
     world.on_root(|| {
-        if typed.out.is_dir() {
+        if args.out.is_dir() {
             return Ok(());
         }
         usage(format!(
             "--out is {}, but that is no folder; name the folder that outputs go to",
-            typed.out.display()
+            args.out.display()
         ))
     })?;
-    let load = typed.data.as_ref().map(|data| LoadOptions {
+    let load = args.data.as_ref().map(|data| LoadOptions {
         marginals: Location::parse(data, Role::Marginals),
-        labels: typed.labels.as_ref().map(|labels| Location::parse(labels, Role::Labels)),
+        labels: args.labels.as_ref().map(|labels| Location::parse(labels, Role::Labels)),
         clamp: false,
     });
-    let (job, problem) = examine(world, &Asked { load: load.as_ref(), folder: &typed.out, threads });
+    let (job, problem) = examine(world, &ExamineRequest { load: load.as_ref(), folder: &args.out, threads });
     // Only rank 0 has heard all the others.
     let judged = job.map(|job| {
         let findings = findings(&job);
-        show(console, &job, &findings);
+        print_report(console, &job, &findings);
         (job, findings)
     });
     console.json(world, || {
-        judged.map_or_else(Default::default, |(job, findings)| facts_json(&job, &findings))
+        judged.map_or_else(Default::default, |(job, findings)| report_json(&job, &findings))
     })?;
     problem.map_or(Ok(()), Err)
 }

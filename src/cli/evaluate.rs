@@ -4,14 +4,18 @@ use std::path::PathBuf;
 
 use serde_json::{Map, json};
 
-use super::common::{Context, Loads, PropensityModel, load_for};
-use super::reliability;
+use super::calibration_report;
+use super::common::{Context, LoadRequest, PropensityModel, load_for_classifier};
 use crate::classifier::{Mixture, Pick, Sampling};
 use crate::classifier_file::ClassifierFile;
 use crate::error::{Result, usage};
-use crate::evaluate::{Evaluation, Mode, Propensities, Summary, calibration, score, summarise, tally};
-use crate::format::count;
-use crate::load::{Extra, LoadOptions, Predicted, load_labels, load_predictions, total_positives};
+use crate::evaluate::{
+    Evaluation, EvaluationMode, InversePropensities, Summary, measure_calibration, score, summarise, tally,
+};
+use crate::format::format_count;
+use crate::load::{
+    ExtraMemory, LoadOptions, PredictionShard, load_labels, load_predictions, total_positives,
+};
 use crate::report::{Align, Phases, Progress, Table};
 use crate::shard::Shard;
 use crate::store::{Location, Role};
@@ -31,7 +35,7 @@ hamming is a loss: the share of wrong cells. ps-precision needs label counts of 
 they are in a classifier file made with labels, or come from --train-labels. Below the metrics of a
 classifier it says whether the marginals mean what they say: their calibration error, and, for marginals
 of every size, how often the label was there.")]
-pub(super) struct Typed {
+pub(super) struct EvaluateArgs {
     /// The classifier file
     #[arg(required_unless_present = "predictions", conflicts_with = "predictions")]
     classifier: Option<PathBuf>,
@@ -45,7 +49,7 @@ pub(super) struct Typed {
     #[arg(long, value_name = "FILE[:GROUP]")]
     labels: String,
     #[command(flatten)]
-    how: EvaluateOptions,
+    options: EvaluateOptions,
     /// Labels of the training data, for the propensities of ps-precision
     #[arg(long, value_name = "FILE[:GROUP]")]
     train_labels: Option<String>,
@@ -86,77 +90,81 @@ impl EvaluateOptions {
             return usage(format!("--epsilon is {epsilon}, but must be positive and finite"));
         }
         self.propensity.check()?;
-        let mode = if self.expected { Mode::Expected } else { Mode::Drawn { sampling, seed, repeats } };
+        let mode = if self.expected {
+            EvaluationMode::Expected
+        } else {
+            EvaluationMode::Drawn { sampling, seed, repeats }
+        };
         Ok(Evaluation { mode, epsilon, formulas: Vec::new() })
     }
 }
 
 /// What is evaluated.
-enum Subject {
+enum Evaluated {
     Classifier(Mixture),
     Predictions { picks: Vec<Pick>, k: usize },
 }
 
 /// What a draw needs beside the rows, to be judged.
-const JUDGING: Extra = Extra { bytes_a_row: 0, bytes_a_label: 0, bytes_a_count: 16 };
+const SCORING_MEMORY: ExtraMemory = ExtraMemory { bytes_per_row: 0, bytes_per_label: 0, bytes_per_count: 16 };
 
 /// What it is going to load. Reads the classifier.
-pub(super) fn loads(typed: &Typed) -> Result<Loads> {
-    let labels = Some(Location::parse(&typed.labels, Role::Labels));
-    let (text, role, extra) = match (&typed.classifier, &typed.marginals, &typed.predictions) {
+pub(super) fn load_request(args: &EvaluateArgs) -> Result<LoadRequest> {
+    let labels = Some(Location::parse(&args.labels, Role::Labels));
+    let (text, role, extra) = match (&args.classifier, &args.marginals, &args.predictions) {
         (Some(path), Some(marginals), _) => (
             marginals,
             Role::Marginals,
-            JUDGING.with_rules(ClassifierFile::read(path)?.mixture.rules.len() as u64),
+            SCORING_MEMORY.with_rules(ClassifierFile::read(path)?.mixture.rules.len() as u64),
         ),
-        (_, _, Some(predictions)) => (predictions, Role::Predictions, JUDGING),
+        (_, _, Some(predictions)) => (predictions, Role::Predictions, SCORING_MEMORY),
         _ => return usage("evaluate needs a classifier and --marginals, or --predictions"),
     };
-    Ok(Loads {
-        options: LoadOptions { marginals: Location::parse(text, role), labels, clamp: typed.clamp },
+    Ok(LoadRequest {
+        options: LoadOptions { marginals: Location::parse(text, role), labels, clamp: args.clamp },
         extra,
     })
 }
 
-pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
+pub(super) fn run(context: &Context<'_>, args: &EvaluateArgs) -> Result<()> {
     let Context { world, console, .. } = context;
-    let evaluation = world.agree(typed.how.check())?;
+    let evaluation = world.agree(args.options.check())?;
     let mut phases = Phases::new();
-    let labels = Location::parse(&typed.labels, Role::Labels);
-    let mut known = (Vec::new(), 0);
-    let (shard, subject) = match (&typed.classifier, &typed.marginals, &typed.predictions) {
+    let labels = Location::parse(&args.labels, Role::Labels);
+    let mut training_counts = (Vec::new(), 0);
+    let (shard, subject) = match (&args.classifier, &args.marginals, &args.predictions) {
         (Some(path), Some(marginals), None) => {
             let file = world.agree(ClassifierFile::read(path).map_err(Into::into))?;
             let marginals = Location::parse(marginals, Role::Marginals);
-            let load = LoadOptions { marginals, labels: Some(labels), clamp: typed.clamp };
-            let shard = load_for(context, &load, path, &file, JUDGING)?;
-            known = (file.positives, file.rows);
-            (shard, Subject::Classifier(file.mixture))
+            let load = LoadOptions { marginals, labels: Some(labels), clamp: args.clamp };
+            let shard = load_for_classifier(context, &load, path, &file, SCORING_MEMORY)?;
+            training_counts = (file.positives, file.rows);
+            (shard, Evaluated::Classifier(file.mixture))
         }
         (_, _, Some(predictions)) => {
             let predictions = Location::parse(predictions, Role::Predictions);
-            let Predicted { shard, k } = load_predictions(world, &predictions, &labels)?;
-            let picks = ranked(&shard);
-            (shard, Subject::Predictions { picks, k })
+            let PredictionShard { shard, k } = load_predictions(world, &predictions, &labels)?;
+            let picks = picks_by_score(&shard);
+            (shard, Evaluated::Predictions { picks, k })
         }
         _ => return world.agree(usage("evaluate needs a classifier and --marginals, or --predictions")),
     };
-    let propensities = propensities(context, typed, &shard, known)?;
+    let propensities = propensities(context, args, &shard, training_counts)?;
     phases.end("load");
     let (k, rules) = match &subject {
-        Subject::Classifier(mixture) => (mixture.k, mixture.rules.len()),
-        Subject::Predictions { k, .. } => (*k, 1),
+        Evaluated::Classifier(mixture) => (mixture.k, mixture.rules.len()),
+        Evaluated::Predictions { k, .. } => (*k, 1),
     };
     let calibrated = match &subject {
-        Subject::Classifier(_) => Some(calibration(world, &shard)),
-        Subject::Predictions { .. } => None,
+        Evaluated::Classifier(_) => Some(measure_calibration(world, &shard)),
+        Evaluated::Predictions { .. } => None,
     };
     let (summary, repeats) = match subject {
-        Subject::Predictions { picks, k } => {
+        Evaluated::Predictions { picks, k } => {
             let tally = tally(world, &shard, &picks, k, &propensities);
             (summarise(&[score(&[(1.0, &tally)], evaluation.epsilon)?]), 1)
         }
-        Subject::Classifier(mixture) => {
+        Evaluated::Classifier(mixture) => {
             // A mixture of one rule is drawn once, because every draw is the same; that counts as all of them.
             let repeats = evaluation.draws();
             let progress = Progress::new(console, "drawing", repeats.into());
@@ -167,12 +175,12 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
         }
     };
     phases.end("evaluate");
-    phases.slowest(world);
+    phases.max_over_ranks(world);
     console.line(format_args!(
         "{} instances x {} labels, k = {k}, {}",
-        count(shard.total_rows),
-        count(shard.labels() as u64),
-        match (typed.how.expected, rules) {
+        format_count(shard.total_rows),
+        format_count(shard.labels() as u64),
+        match (args.options.expected, rules) {
             (true, _) => "exact expectation of the mixture".to_owned(),
             (false, 1) => "one deterministic prediction".to_owned(),
             (false, rules) => format!("mean and deviation of {repeats} draw(s) from {rules} rules"),
@@ -186,7 +194,7 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     console.line(table);
     console.line("");
     if let Some(found) = &calibrated {
-        reliability::show(console, found);
+        calibration_report::print_calibration(console, found);
         console.line("");
     }
     console.line(phases.table());
@@ -198,8 +206,8 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
             "n": shard.total_rows,
             "m": shard.labels(),
             "repeats": repeats,
-            "expected": typed.how.expected,
-            "seed": typed.how.seed,
+            "expected": args.options.expected,
+            "seed": args.options.seed,
             "metrics": metrics,
         });
         if let Some(found) = &calibrated {
@@ -210,12 +218,12 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
 }
 
 /// The predicted labels of each row, best score first.
-fn ranked(shard: &Shard) -> Vec<Pick> {
+fn picks_by_score(shard: &Shard) -> Vec<Pick> {
     let mut picks = Vec::with_capacity(shard.marginals.entries());
     for local in 0..shard.local_rows() {
         let start = picks.len();
         let pick = |(label, score): (u32, f32)| Pick { label, score: score.into(), marginal: 0.0 };
-        picks.extend(shard.marginals.labelled(local).map(pick));
+        picks.extend(shard.marginals.labels_and_marginals(local).map(pick));
         picks[start..].sort_by(|a, b| b.score.total_cmp(&a.score).then(a.label.cmp(&b.label)));
     }
     picks
@@ -224,16 +232,16 @@ fn ranked(shard: &Shard) -> Vec<Pick> {
 /// Label counts of the training data: given, or from the classifier file, or the evaluated labels.
 fn propensities(
     context: &Context<'_>,
-    typed: &Typed,
+    args: &EvaluateArgs,
     shard: &Shard,
-    known: (Vec<u64>, u64),
-) -> Result<Propensities> {
+    training_counts: (Vec<u64>, u64),
+) -> Result<InversePropensities> {
     let world = context.world;
-    let (positives, rows) = if let Some(text) = &typed.train_labels {
+    let (positives, rows) = if let Some(text) = &args.train_labels {
         let location = Location::parse(text, Role::Labels);
         let (_, rows, labels) = load_labels(world, &location)?;
         let positives = total_positives(world, &labels, rows);
-        context.check(positives.len() == shard.labels(), || {
+        context.require(positives.len() == shard.labels(), || {
             format!(
                 "{location} has {} labels, but the evaluated data have {}",
                 positives.len(),
@@ -241,18 +249,18 @@ fn propensities(
             )
         })?;
         (positives, rows)
-    } else if known.0.len() == shard.labels() {
-        known
+    } else if training_counts.0.len() == shard.labels() {
+        training_counts
     } else {
         context.console.line("ps-precision: label counts of the evaluated rows (no --train-labels given)");
         let mut positives = crate::classifier::count_positives(shard);
         world.sum(&mut positives, shard.total_rows);
         (positives, shard.total_rows)
     };
-    Ok(Propensities::new(
+    Ok(InversePropensities::new(
         &positives,
         rows,
-        typed.how.propensity.propensity_a,
-        typed.how.propensity.propensity_b,
+        args.options.propensity.propensity_a,
+        args.options.propensity.propensity_b,
     ))
 }

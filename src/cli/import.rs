@@ -6,10 +6,10 @@ use serde_json::json;
 
 use super::common::Context;
 use crate::error::{Result, usage};
-use crate::format::count;
-use crate::import::{Format, Input, Options, Sparse, import};
+use crate::format::format_count;
+use crate::import::{Format, ImportOptions, Input, SparseMatrix, import};
 use crate::report::Phases;
-use crate::store::{Matrix, write_file, write_names};
+use crate::store::{LocalMatrix, write_file, write_names};
 
 /// Turn text, ARFF, npz or predictions into an HDF5 data set
 #[derive(clap::Args)]
@@ -26,7 +26,7 @@ Text may be gzipped. Text given as marginals has a line of label:score pairs for
 napkinXC's predict prints it; the number of labels is that of labels imported along, or --label-count.
 For other text, a first line of three numbers (instances, features, labels) means the Extreme
 Classification format; without it the text is multi-label LIBSVM.")]
-pub(super) struct Typed {
+pub(super) struct ImportArgs {
     /// Input files, each as FILE or GROUP=FILE with GROUP one of features, labels, marginals
     #[arg(required = true, value_name = "[GROUP=]FILE")]
     inputs: Vec<String>,
@@ -35,7 +35,7 @@ pub(super) struct Typed {
     out: PathBuf,
     /// The format, when it cannot be told from the files
     #[arg(long, value_enum, default_value = "auto")]
-    format: TypedFormat,
+    format: FormatArg,
     /// Predictions: how many labels there are; ARFF without XML: this many attributes are labels, the last ones
     #[arg(long, visible_alias = "labels", value_name = "N")]
     label_count: Option<usize>,
@@ -51,7 +51,7 @@ pub(super) struct Typed {
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum TypedFormat {
+enum FormatArg {
     Auto,
     /// Extreme Classification repository text
     Xc,
@@ -62,40 +62,40 @@ enum TypedFormat {
     Predictions,
 }
 
-pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
+pub(super) fn run(context: &Context<'_>, args: &ImportArgs) -> Result<()> {
     let Context { world, console, .. } = context;
-    let inputs: Vec<&Path> = typed.inputs.iter().map(Path::new).collect();
-    context.check_output(&typed.out, &inputs)?;
+    let inputs: Vec<&Path> = args.inputs.iter().map(Path::new).collect();
+    context.check_output(&args.out, &inputs)?;
     let mut phases = Phases::new();
     // One reader: a gzipped text cannot be cut into pieces. The other ranks write nothing.
     let mut read = None;
     world.on_root(|| {
-        let inputs = typed.inputs.iter().map(|text| Input::parse(text));
+        let inputs = args.inputs.iter().map(|text| Input::parse(text));
         let inputs = inputs.collect::<std::result::Result<Vec<_>, _>>()?;
-        let options = Options {
-            format: match typed.format {
-                TypedFormat::Auto => Format::Auto,
-                TypedFormat::Xc => Format::ExtremeClassification,
-                TypedFormat::Libsvm => Format::Libsvm,
-                TypedFormat::Arff => Format::Arff,
-                TypedFormat::Npz => Format::Npz,
-                TypedFormat::Predictions => Format::Predictions,
+        let options = ImportOptions {
+            format: match args.format {
+                FormatArg::Auto => Format::Auto,
+                FormatArg::Xc => Format::ExtremeClassification,
+                FormatArg::Libsvm => Format::Libsvm,
+                FormatArg::Arff => Format::Arff,
+                FormatArg::Npz => Format::Npz,
+                FormatArg::Predictions => Format::Predictions,
             },
-            label_count: typed.label_count,
-            labels_first: typed.labels_first,
-            zero_based: typed.zero_based,
-            clamp: typed.clamp,
+            label_count: args.label_count,
+            labels_first: args.labels_first,
+            zero_based: args.zero_based,
+            clamp: args.clamp,
         };
         let data = import(&inputs, &options)?;
         let parts = [&data.features, &data.labels, &data.marginals];
         if parts.into_iter().flatten().any(|part| part.rows == 0 || part.columns == 0) {
-            return usage(format!("{}: there is nothing in it", typed.inputs.join(", ")));
+            return usage(format!("{}: there is nothing in it", args.inputs.join(", ")));
         }
         read = Some(data);
         Ok(())
     })?;
     phases.end("read");
-    let groups: Vec<(&'static str, &Sparse)> = read
+    let groups: Vec<(&'static str, &SparseMatrix)> = read
         .iter()
         .flat_map(|data| {
             let parts =
@@ -111,12 +111,12 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
         })
         .collect();
     world.broadcast(&mut present);
-    let matrices: Vec<Matrix<'_>> = present
+    let matrices: Vec<LocalMatrix<'_>> = present
         .chunks(3)
         .enumerate()
         .map(|(at, described)| {
             let part = groups.get(at).map(|(_, part)| *part);
-            Matrix {
+            LocalMatrix {
                 group: GROUPS[described[0] as usize],
                 rows: described[1],
                 columns: described[2],
@@ -126,26 +126,26 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
             }
         })
         .collect();
-    write_file(world, &typed.out, context.overwrite, &matrices, |file| {
+    write_file(world, &args.out, context.overwrite, &matrices, |file| {
         match read.as_ref().and_then(|data| data.label_names.as_ref()) {
             Some(names) => write_names(file, "label_names", names),
             None => Ok(()),
         }
     })?;
     phases.end("write");
-    phases.slowest(world);
+    phases.max_over_ranks(world);
     for note in read.iter().flat_map(|data| &data.notes) {
         console.line(note);
     }
     for (group, part) in &groups {
         console.line(format_args!(
             "{group}: {} x {}, {} entries",
-            count(part.rows as u64),
-            count(part.columns as u64),
-            count(part.indices.len() as u64)
+            format_count(part.rows as u64),
+            format_count(part.columns as u64),
+            format_count(part.indices.len() as u64)
         ));
     }
-    console.wrote(&typed.out);
+    console.wrote(&args.out);
     console.line("");
     console.line(phases.table());
     console.json(world, || {

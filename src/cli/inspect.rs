@@ -4,17 +4,17 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 
+use super::calibration_report;
 use super::common::Context;
-use super::reliability;
 use super::train::describe_model;
 use crate::classifier_file::ClassifierFile;
 use crate::error::Result;
-use crate::evaluate::calibration;
-use crate::format::count;
+use crate::evaluate::measure_calibration;
+use crate::format::format_count;
 use crate::load::{LoadOptions, load_labels, load_shard, total_positives};
 use crate::report::{Align, Table};
 use crate::shard::Shard;
-use crate::split::{Told, told};
+use crate::split::{RecordedSplit, read_recorded_split};
 use crate::store::{Hdf5File, Location, MatrixFile, ModelFile, Role, read_names};
 
 /// Show what is in a file: shapes, label distribution, tail, calibration, rules, what a model was trained with
@@ -23,7 +23,7 @@ use crate::store::{Hdf5File, Location, MatrixFile, ModelFile, Role, read_names};
 Example:
   macrok synth data.h5
   macrok inspect data.h5")]
-pub(super) struct Typed {
+pub(super) struct InspectArgs {
     /// A data set, a classifier, predictions or a model
     file: PathBuf,
     /// Move marginals outside [0, 1] to the nearer end instead of refusing them
@@ -31,28 +31,28 @@ pub(super) struct Typed {
     clamp: bool,
 }
 
-pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
+pub(super) fn run(context: &Context<'_>, args: &InspectArgs) -> Result<()> {
     let Context { world, console, .. } = context;
-    let file = world.agree(Hdf5File::open(&typed.file).map_err(Into::into))?;
+    let file = world.agree(Hdf5File::open(&args.file).map_err(Into::into))?;
     let mut facts = Map::new();
     if file.has("slopes") {
-        let classifier = world.agree(ClassifierFile::read(&typed.file).map_err(Into::into))?;
+        let classifier = world.agree(ClassifierFile::read(&args.file).map_err(Into::into))?;
         describe_classifier(context, &classifier, &mut facts);
         return console.json(world, || Value::Object(facts));
     }
-    if ModelFile::is_one(&file) {
-        let model = world.agree(ModelFile::read(&typed.file).map_err(Into::into))?;
+    if ModelFile::is_model(&file) {
+        let model = world.agree(ModelFile::read(&args.file).map_err(Into::into))?;
         describe_model(console, &model, &mut facts);
         return console.json(world, || Value::Object(facts));
     }
     let roles = [Role::Features, Role::Labels, Role::Marginals, Role::Predictions];
     let present: Vec<Role> = roles.into_iter().filter(|role| file.has(role.group())).collect();
-    context.check(!present.is_empty(), || {
+    context.require(!present.is_empty(), || {
         let members = file.members();
         let found = if members.is_empty() { "nothing".into() } else { members.join(", ") };
         format!(
             "{}: holds {found}, but none of features, labels, marginals, predictions or slopes, and is no model",
-            typed.file.display()
+            args.file.display()
         )
     })?;
     let mut table = Table::new(&[
@@ -63,12 +63,17 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
         ("a row", Align::Right),
     ]);
     for role in &present {
-        let location = Location { file: typed.file.clone(), group: role.group().into() };
+        let location = Location { file: args.file.clone(), group: role.group().into() };
         let matrix = world.agree(MatrixFile::open(&file, location).map_err(Into::into))?;
         let ((rows, columns), entries) = (matrix.shape(), matrix.entries());
         let average = entries as f64 / rows as f64;
-        let cells =
-            [role.group().into(), count(rows), count(columns), count(entries), format!("{average:.2}")];
+        let cells = [
+            role.group().into(),
+            format_count(rows),
+            format_count(columns),
+            format_count(entries),
+            format!("{average:.2}"),
+        ];
         table.row(cells);
         facts.insert(role.group().into(), json!({"rows": rows, "columns": columns, "entries": entries}));
     }
@@ -80,10 +85,10 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
             if list.len() > some.len() {
                 some.push("...".into());
             }
-            console.line(format_args!("{names}: {} ({})", count(list.len() as u64), some.join(", ")));
+            console.line(format_args!("{names}: {} ({})", format_count(list.len() as u64), some.join(", ")));
         }
     }
-    if let Some(Told { source, method, seed, fractions, part }) = told(&file) {
+    if let Some(RecordedSplit { source, method, seed, fractions, part }) = read_recorded_split(&file) {
         let shares: Vec<String> = fractions.iter().map(f64::to_string).collect();
         console.line(format_args!(
             "rows: part {part} of {source}, {method} split by {}, seed {seed}; their numbers there are in the dataset rows",
@@ -94,18 +99,15 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
             json!({"source": source, "method": method, "seed": seed, "fractions": fractions, "part": part}),
         );
     }
-    let at = |role: Role| Location { file: typed.file.clone(), group: role.group().into() };
+    let at = |role: Role| Location { file: args.file.clone(), group: role.group().into() };
     let has = |role: Role| present.contains(&role);
     if has(Role::Labels) {
         let (_, rows, labels) = load_labels(world, &at(Role::Labels))?;
         describe_labels(context, &total_positives(world, &labels, rows), rows, &mut facts);
     }
     if has(Role::Marginals) && has(Role::Labels) {
-        let load = LoadOptions {
-            marginals: at(Role::Marginals),
-            labels: Some(at(Role::Labels)),
-            clamp: typed.clamp,
-        };
+        let load =
+            LoadOptions { marginals: at(Role::Marginals), labels: Some(at(Role::Labels)), clamp: args.clamp };
         let shard = load_shard(world, &load)?;
         describe_calibration(context, &shard, &mut facts);
     }
@@ -127,25 +129,25 @@ fn describe_labels(context: &Context<'_>, positives: &[u64], rows: u64, facts: &
     console.line(format_args!(
         "labels: {:.2} an instance; the most frequent has {} positives, the median {}, the rarest {}",
         total as f64 / rows as f64,
-        count(sorted[0]),
-        count(sorted[m / 2]),
-        count(sorted[m - 1])
+        format_count(sorted[0]),
+        format_count(sorted[m / 2]),
+        format_count(sorted[m - 1])
     ));
     console.line(format_args!(
         "tail: the {} most frequent labels (20%) hold {head_share:.1}% of all positives",
-        count(head as u64)
+        format_count(head as u64)
     ));
     let mut table =
         Table::new(&[("positives", Align::Left), ("labels", Align::Right), ("share", Align::Right)]);
     let limits = [(0, 1), (1, 2), (2, 5), (5, 10), (10, 100), (100, 1000), (1000, u64::MAX)];
     for (low, high) in limits {
         let name = match (low, high) {
-            (low, u64::MAX) => format!("{} and more", count(low)),
+            (low, u64::MAX) => format!("{} and more", format_count(low)),
             (low, high) if high == low + 1 => low.to_string(),
             (low, high) => format!("{low} to {}", high - 1),
         };
         let labels = below(high) - below(low);
-        table.row([name, count(labels), format!("{:.1}%", share(labels, m as u64))]);
+        table.row([name, format_count(labels), format!("{:.1}%", share(labels, m as u64))]);
     }
     console.line(table);
     facts.insert(
@@ -163,9 +165,9 @@ fn describe_labels(context: &Context<'_>, positives: &[u64], rows: u64, facts: &
 }
 
 fn describe_calibration(context: &Context<'_>, shard: &Shard, facts: &mut Map<String, Value>) {
-    let found = calibration(context.world, shard);
+    let found = measure_calibration(context.world, shard);
     context.console.line("");
-    reliability::show(&context.console, &found);
+    calibration_report::print_calibration(&context.console, &found);
     facts.insert("calibration".into(), json!(found));
 }
 
@@ -175,7 +177,7 @@ fn describe_classifier(context: &Context<'_>, file: &ClassifierFile, facts: &mut
         "classifier for '{}': k = {}, {} labels, {} rule(s), candidates {}, seed {}",
         file.metric,
         mixture.k,
-        count(file.labels()),
+        format_count(file.labels()),
         mixture.rules.len(),
         mixture.candidates.name(),
         file.seed

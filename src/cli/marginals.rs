@@ -6,12 +6,12 @@ use serde_json::json;
 
 use super::common::Context;
 use crate::error::{Result, usage};
-use crate::estimate::{Ask, EstimateError, Model, marginals_of};
-use crate::format::count;
-use crate::load::{Held, load_examples};
+use crate::estimate::{EstimateError, Model, PredictOptions, predict_marginals};
+use crate::format::format_count;
+use crate::load::{RowDistribution, load_examples};
 use crate::report::{Phases, Progress};
 use crate::sparse::Csr;
-use crate::store::{Hdf5File, Location, Matrix, Role, read_names, write_file, write_names};
+use crate::store::{Hdf5File, LocalMatrix, Location, Role, read_names, write_file, write_names};
 
 /// Estimate label probabilities with a trained model, and keep the largest of each row
 #[derive(clap::Args)]
@@ -24,7 +24,7 @@ Example:
   macrok inspect marginals.h5
 Labels and names of the data go along, so that the file can be given to fit and evaluate as it is. Each
 rank reads its own rows only.")]
-pub(super) struct Typed {
+pub(super) struct MarginalsArgs {
     /// The model file
     model: PathBuf,
     /// Features: FILE.h5 or FILE.h5:GROUP
@@ -42,23 +42,23 @@ pub(super) struct Typed {
     beam: Option<usize>,
 }
 
-pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
+pub(super) fn run(context: &Context<'_>, args: &MarginalsArgs) -> Result<()> {
     let Context { world, console, .. } = context;
-    let features = Location::parse(&typed.data, Role::Features);
-    for (name, value) in [("--keep", typed.keep), ("--beam", typed.beam.unwrap_or(1))] {
-        context.check(value > 0, || format!("{name} is 0, but must be at least 1"))?;
+    let features = Location::parse(&args.data, Role::Features);
+    for (name, value) in [("--keep", args.keep), ("--beam", args.beam.unwrap_or(1))] {
+        context.require(value > 0, || format!("{name} is 0, but must be at least 1"))?;
     }
-    context.check_output(&typed.out, &[&typed.model, &features.file])?;
+    context.check_output(&args.out, &[&args.model, &features.file])?;
     let mut phases = Phases::new();
-    let model = world.agree(Model::read(&typed.model))?;
+    let model = world.agree(Model::read(&args.model))?;
     phases.end("read model");
     let data = world.agree(Hdf5File::open(&features.file).map_err(Into::into))?;
     let labels = Location { file: features.file.clone(), group: Role::Labels.group().into() };
     let labelled = data.has(Role::Labels.group());
-    let held = Held::Share;
+    let held = RowDistribution::Split;
     let examples =
         load_examples(world, &features, labelled.then_some(&labels), held, |_, columns, labels| {
-            let (file, data) = (typed.model.clone(), features.to_string());
+            let (file, data) = (args.model.clone(), features.to_string());
             world.agree(if columns == model.features {
                 Ok(())
             } else {
@@ -69,7 +69,7 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
             world.agree(match labels {
                 Some(found) if found != model.labels => usage(format!(
                     "{}: the model is for {} labels, but {data} has {found}",
-                    typed.model.display(),
+                    args.model.display(),
                     model.labels,
                     data = features.file.display(),
                 )),
@@ -78,12 +78,12 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
         })?;
     phases.end("load");
     let progress = Progress::new(console, "estimating marginals", examples.features.rows() as u64);
-    let ask = Ask { keep: typed.keep, beam: typed.beam };
-    let kept = marginals_of(&model, &examples.features, ask, |rows| progress.advance(rows));
+    let ask = PredictOptions { keep: args.keep, beam: args.beam };
+    let kept = predict_marginals(&model, &examples.features, ask, |rows| progress.advance(rows));
     progress.finish();
     phases.end("estimate");
     let rows = examples.total_rows;
-    let mut matrices = vec![Matrix {
+    let mut matrices = vec![LocalMatrix {
         group: "marginals",
         rows,
         columns: model.labels,
@@ -95,7 +95,7 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     if let (Some(labels), Some(starts)) = (&examples.labels, &starts) {
         matrices.push(label_matrix(labels, starts, rows));
     }
-    write_file(world, &typed.out, context.overwrite, &matrices, |file| {
+    write_file(world, &args.out, context.overwrite, &matrices, |file| {
         for names in ["label_names", "instance_names"] {
             if let Some(list) = read_names(&data, names) {
                 write_names(file, names, &list)?;
@@ -104,16 +104,16 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
         Ok(())
     })?;
     phases.end("write");
-    phases.slowest(world);
+    phases.max_over_ranks(world);
     let entries: u64 = world.gather_to_all(kept.labels.len() as u64).iter().sum();
     console.line(format_args!(
         "{} marginals of {} instances, {:.1} an instance of {} labels",
-        count(entries),
-        count(rows),
+        format_count(entries),
+        format_count(rows),
         entries as f64 / rows as f64,
-        count(model.labels)
+        format_count(model.labels)
     ));
-    console.wrote(&typed.out);
+    console.wrote(&args.out);
     console.line("");
     console.line(phases.table());
     console.json(world, || {
@@ -121,7 +121,7 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
             "n": rows,
             "m": model.labels,
             "d": model.features,
-            "keep": typed.keep,
+            "keep": args.keep,
             "entries": entries,
             "labelled": labelled,
             "ranks": world.size(),
@@ -139,8 +139,8 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
 }
 
 /// The labels of the data, as they go along.
-fn label_matrix<'l>(labels: &'l Csr, starts: &'l [usize], rows: u64) -> Matrix<'l> {
-    Matrix {
+fn label_matrix<'l>(labels: &'l Csr, starts: &'l [usize], rows: u64) -> LocalMatrix<'l> {
+    LocalMatrix {
         group: "labels",
         rows,
         columns: labels.cols() as u64,

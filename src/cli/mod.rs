@@ -1,17 +1,17 @@
 //! The command line: what was typed, then what was checked and is ready to use.
 
-mod again;
 mod baseline;
+mod calibration_report;
 mod common;
 mod doctor;
-mod earlier;
 mod evaluate;
+mod existing_output;
 mod fit;
 mod import;
 mod inspect;
 mod marginals;
 mod predict;
-mod reliability;
+mod resume_hint;
 mod run;
 mod slurm;
 mod split;
@@ -24,9 +24,9 @@ use std::time::Duration;
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
-use crate::error::{Result, Status, usage};
+use crate::error::{ExitStatus, Result, usage};
 use crate::fault;
-use crate::machine::{check_alike, check_together, forgotten_srun, start_threads};
+use crate::machine::{check_launcher_ranks, check_same_program, missing_srun_warning, start_threads};
 use crate::world::World;
 
 /// Finds the best macro-at-k classifier: exactly k labels for every instance, and every label
@@ -44,7 +44,7 @@ Example, from nothing to a table of metrics:
 Run `macrok COMMAND --help` for one command, `macrok fit --metric help` for the metrics.
 
 Exit status: 0 success, 1 failure, 2 bad input or usage, 75 stopped early and can be resumed.")]
-struct Typed {
+struct CommandLine {
     #[command(subcommand)]
     command: Command,
     /// Say more on standard error: -v what is done, -vv details
@@ -81,27 +81,27 @@ struct Typed {
 
 #[derive(Subcommand)]
 enum Command {
-    Synth(synth::Typed),
-    Import(import::Typed),
-    Inspect(inspect::Typed),
-    Split(split::Typed),
-    Train(Box<train::Typed>),
-    Marginals(marginals::Typed),
-    Fit(Box<fit::Typed>),
-    Baseline(baseline::Typed),
-    Predict(predict::Typed),
-    Evaluate(evaluate::Typed),
-    Run(run::Typed),
-    Slurm(slurm::Typed),
-    Doctor(doctor::Typed),
+    Synth(synth::SynthArgs),
+    Import(import::ImportArgs),
+    Inspect(inspect::InspectArgs),
+    Split(split::SplitArgs),
+    Train(Box<train::TrainArgs>),
+    Marginals(marginals::MarginalsArgs),
+    Fit(Box<fit::FitArgs>),
+    Baseline(baseline::BaselineArgs),
+    Predict(predict::PredictArgs),
+    Evaluate(evaluate::EvaluateArgs),
+    Run(run::RunArgs),
+    Slurm(slurm::SlurmArgs),
+    Doctor(doctor::DoctorArgs),
 }
 
 /// A command ready to run.
-pub struct Ready(Typed);
+pub struct ParsedCommand(CommandLine);
 
 /// Reads the command line. Help and usage errors are printed by rank 0 only.
-pub fn parse(world: &World) -> std::result::Result<Ready, ExitCode> {
-    Typed::try_parse().map(Ready).map_err(|error| {
+pub fn parse(world: &World) -> std::result::Result<ParsedCommand, ExitCode> {
+    CommandLine::try_parse().map(ParsedCommand).map_err(|error| {
         if world.is_root() {
             let _ = error.print();
         }
@@ -113,34 +113,34 @@ pub fn parse(world: &World) -> std::result::Result<Ready, ExitCode> {
 }
 
 /// Runs the command. Collective; an error that all ranks know is `Error::Agreed`.
-pub fn run(world: &World, Ready(typed): Ready) -> Result<()> {
-    common::start_log(world, typed.verbose, typed.log_format);
-    let examined = matches!(typed.command, Command::Doctor(_));
+pub fn run(world: &World, ParsedCommand(args): ParsedCommand) -> Result<()> {
+    common::init_logging(world, args.verbose, args.log_format);
+    let examined = matches!(args.command, Command::Doctor(_));
     if !examined {
-        check_together(world, |name| std::env::var(name).ok())?;
+        check_launcher_ranks(world, |name| std::env::var(name).ok())?;
     }
-    check_alike(world)?;
-    let stall = Duration::try_from_secs_f64(typed.stall_timeout);
+    check_same_program(world)?;
+    let stall = Duration::try_from_secs_f64(args.stall_timeout);
     world.end_job_on_stall(world.agree(stall.or_else(|_| {
-        usage(format!("--stall-timeout is {}, but must be seconds, or 0 for never", typed.stall_timeout))
+        usage(format!("--stall-timeout is {}, but must be seconds, or 0 for never", args.stall_timeout))
     }))?);
-    fault::at(world.rank(), "start")?;
-    let threads = start_threads(world, typed.threads)?;
+    fault::inject(world.rank(), "start")?;
+    let threads = start_threads(world, args.threads)?;
     // What goes on by itself needs no option for it.
-    let (resume, resuming) = match &typed.command {
+    let (resume, resuming) = match &args.command {
         Command::Fit(fit) => (fit.resumes(), Some("--resume")),
         Command::Train(train) => (train.resumes(), Some("--resume")),
         Command::Run(_) => (true, None),
         _ => (false, None),
     };
-    let context = common::Context::new(world, typed.json.as_deref(), typed.force, resume, threads.count)?;
+    let context = common::Context::new(world, args.json.as_deref(), args.force, resume, threads.count)?;
     // The doctor has a list of its own.
     if !examined {
-        threads.remarks.iter().for_each(|remark| context.console.warn(remark));
-        let forgotten = forgotten_srun(world, |name| std::env::var(name).ok());
+        threads.warnings.iter().for_each(|remark| context.console.warn(remark));
+        let forgotten = missing_srun_warning(world, |name| std::env::var(name).ok());
         forgotten.iter().for_each(|remark| context.console.warn(remark));
     }
-    let outcome = match typed.command {
+    let outcome = match args.command {
         Command::Synth(command) => synth::run(&context, &command),
         Command::Import(command) => import::run(&context, &command),
         Command::Inspect(command) => inspect::run(&context, &command),
@@ -156,7 +156,7 @@ pub fn run(world: &World, Ready(typed): Ready) -> Result<()> {
         Command::Doctor(command) => doctor::run(&context, &command, &threads),
     };
     outcome.map_err(|error| match error.status() {
-        Status::Stopped => again::say_how(world, error, resuming),
+        ExitStatus::Stopped => resume_hint::add_resume_command(world, error, resuming),
         _ => error,
     })
 }

@@ -4,15 +4,15 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::common::{Context, Loads, load_for};
-use crate::classifier::{Draw, Mixture, Pick, Sampling, fold_draws};
+use super::common::{Context, LoadRequest, load_for_classifier};
+use crate::classifier::{DrawOptions, Mixture, Pick, Sampling, fold_predictions};
 use crate::classifier_file::ClassifierFile;
 use crate::error::Result;
-use crate::format::count;
-use crate::load::{Extra, LoadOptions};
+use crate::format::format_count;
+use crate::load::{ExtraMemory, LoadOptions};
 use crate::report::Phases;
 use crate::shard::Shard;
-use crate::store::{Location, Matrix, Role, write_file};
+use crate::store::{LocalMatrix, Location, Role, write_file};
 
 /// Predict k labels for each instance, drawn from the classifier's mixture
 #[derive(clap::Args)]
@@ -24,7 +24,7 @@ Example:
 The file has a group `predictions` (CSR, k columns a row, data = score). In Python:
   import h5py, scipy.sparse as sp; g = h5py.File('pred.h5')['predictions']
   p = sp.csr_matrix((g['data'][:], g['indices'][:], g['indptr'][:]), shape=g.attrs['shape'])")]
-pub(super) struct Typed {
+pub(super) struct PredictArgs {
     /// The classifier file
     classifier: PathBuf,
     /// Estimated label probabilities: FILE.h5 or FILE.h5:GROUP
@@ -45,34 +45,38 @@ pub(super) struct Typed {
 }
 
 /// What it is going to load. Reads the classifier.
-pub(super) fn loads(typed: &Typed) -> Result<Loads> {
-    let classifier = ClassifierFile::read(&typed.classifier)?;
-    let marginals = Location::parse(&typed.marginals, Role::Marginals);
-    let options = LoadOptions { marginals, labels: None, clamp: typed.clamp };
-    Ok(Loads { options, extra: extra(&classifier).with_rules(classifier.mixture.rules.len() as u64) })
+pub(super) fn load_request(args: &PredictArgs) -> Result<LoadRequest> {
+    let classifier = ClassifierFile::read(&args.classifier)?;
+    let marginals = Location::parse(&args.marginals, Role::Marginals);
+    let options = LoadOptions { marginals, labels: None, clamp: args.clamp };
+    Ok(LoadRequest {
+        options,
+        extra: prediction_memory(&classifier).with_rules(classifier.mixture.rules.len() as u64),
+    })
 }
 
 /// A label and its score, and where each row begins, twice while it is written.
-fn extra(classifier: &ClassifierFile) -> Extra {
-    Extra { bytes_a_row: 8 * classifier.mixture.k as u64 + 16, ..Extra::default() }
+fn prediction_memory(classifier: &ClassifierFile) -> ExtraMemory {
+    ExtraMemory { bytes_per_row: 8 * classifier.mixture.k as u64 + 16, ..ExtraMemory::default() }
 }
 
-pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
+pub(super) fn run(context: &Context<'_>, args: &PredictArgs) -> Result<()> {
     let Context { world, console, .. } = context;
-    let marginals = Location::parse(&typed.marginals, Role::Marginals);
-    context.check_output(&typed.out, &[&typed.classifier, &marginals.file])?;
+    let marginals = Location::parse(&args.marginals, Role::Marginals);
+    context.check_output(&args.out, &[&args.classifier, &marginals.file])?;
     let mut phases = Phases::new();
-    let classifier = world.agree(ClassifierFile::read(&typed.classifier).map_err(Into::into))?;
+    let classifier = world.agree(ClassifierFile::read(&args.classifier).map_err(Into::into))?;
     let mixture = &classifier.mixture;
-    let load = LoadOptions { marginals, labels: None, clamp: typed.clamp };
-    let shard = load_for(context, &load, &typed.classifier, &classifier, extra(&classifier))?;
+    let load = LoadOptions { marginals, labels: None, clamp: args.clamp };
+    let shard =
+        load_for_classifier(context, &load, &args.classifier, &classifier, prediction_memory(&classifier))?;
     phases.end("load");
-    let draw = Draw { sampling: typed.sampling, seed: typed.seed, round: 0 };
+    let draw = DrawOptions { sampling: args.sampling, seed: args.seed, round: 0 };
     let (indices, values) = predict(&shard, mixture, draw);
     phases.end("predict");
     let k = mixture.k;
     let indptr: Vec<usize> = (0..=shard.local_rows()).map(|row| row * k).collect();
-    let matrix = Matrix {
+    let matrix = LocalMatrix {
         group: "predictions",
         rows: shard.total_rows,
         columns: classifier.labels(),
@@ -80,19 +84,19 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
         indices: &indices,
         values: &values,
     };
-    write_file(world, &typed.out, context.overwrite, &[matrix], |file| {
-        file.new_attr::<u64>().create("seed")?.write_scalar(&typed.seed)?;
+    write_file(world, &args.out, context.overwrite, &[matrix], |file| {
+        file.new_attr::<u64>().create("seed")?.write_scalar(&args.seed)?;
         file.new_attr::<u64>().create("k")?.write_scalar(&(k as u64))
     })?;
     phases.end("write");
-    phases.slowest(world);
+    phases.max_over_ranks(world);
     console.line(format_args!(
         "predicted {k} of {} labels for {} instances with {} rule(s)",
-        count(classifier.labels()),
-        count(shard.total_rows),
+        format_count(classifier.labels()),
+        format_count(shard.total_rows),
         mixture.rules.len()
     ));
-    console.wrote(&typed.out);
+    console.wrote(&args.out);
     console.line("");
     console.line(phases.table());
     console.json(world, || {
@@ -100,7 +104,7 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
             "k": k,
             "n": shard.total_rows,
             "m": classifier.labels(),
-            "seed": typed.seed,
+            "seed": args.seed,
             "seconds": {
                 "load": phases.seconds("load"),
                 "predict": phases.seconds("predict"),
@@ -113,7 +117,7 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
 }
 
 /// Labels and scores of all rows, as a file holds them.
-fn predict(shard: &Shard, mixture: &Mixture, draw: Draw) -> (Vec<u32>, Vec<f32>) {
+fn predict(shard: &Shard, mixture: &Mixture, draw: DrawOptions) -> (Vec<u32>, Vec<f32>) {
     let (k, blocks) = (mixture.k, shard.marginals.blocks());
     let mut labels = vec![0; shard.local_rows() * k];
     let mut scores = vec![0.0; shard.local_rows() * k];
@@ -122,7 +126,7 @@ fn predict(shard: &Shard, mixture: &Mixture, draw: Draw) -> (Vec<u32>, Vec<f32>)
     let add = |row: &mut Vec<Pick>, block: usize, local: usize, picks: &[Pick]| {
         row.clear();
         row.extend_from_slice(picks);
-        store(row);
+        encode_scores(row);
         let at = (local - blocks.rows(block).start) * k;
         let labels = row.iter().map(|pick| pick.label);
         label_pieces
@@ -131,7 +135,7 @@ fn predict(shard: &Shard, mixture: &Mixture, draw: Draw) -> (Vec<u32>, Vec<f32>)
         score_pieces
             .with(block, |piece| piece[at..at + k].iter_mut().zip(scores).for_each(|(to, v)| *to = v));
     };
-    fold_draws(&shard.marginals, shard.rows.start, mixture, draw, Vec::new, add);
+    fold_predictions(&shard.marginals, shard.rows.start, mixture, draw, Vec::new, add);
     drop((label_pieces, score_pieces));
     (labels, scores)
 }
@@ -140,7 +144,7 @@ fn predict(shard: &Shard, mixture: &Mixture, draw: Draw) -> (Vec<u32>, Vec<f32>)
 /// the picks again: largest first, of equal ones the smaller label. Where that would not be their order,
 /// because f32 is too coarse or a filler was picked last whatever it scores, a score is the next below the
 /// one before. None is zero, because SciPy drops stored zeros here and there, and with them the label.
-fn store(row: &mut [Pick]) {
+fn encode_scores(row: &mut [Pick]) {
     let (mut above, mut last) = (f32::INFINITY, 0);
     for pick in row.iter_mut() {
         let mut score = pick.score as f32;
@@ -170,7 +174,7 @@ mod tests {
         let mut picks: Vec<Pick> = (0..scores.len())
             .map(|at| Pick { label: labels[at], score: scores[at], marginal: 0.0 })
             .collect();
-        store(&mut picks);
+        encode_scores(&mut picks);
         assert!(picks.is_sorted_by_key(|pick| pick.label));
         assert!(picks.iter().all(|pick| pick.score != 0.0 && f64::from(pick.score as f32) == pick.score));
         picks.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.label.cmp(&b.label)));

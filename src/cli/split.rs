@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use super::common::Context;
 use crate::error::{Result, usage};
-use crate::format::count;
+use crate::format::format_count;
 use crate::report::{Align, Phases, Table};
-use crate::split::{ALL, Balance, Fractions, Method, Origin, Parts, Source, Split, balance};
+use crate::split::{ALL_ROLES, Balance, Fractions, Method, Origin, Parts, Split, SplitSource, balance};
 use crate::store::publish;
 
 /// Split a data set into parts, at random or so that every label is shared out alike
@@ -26,12 +26,12 @@ The first writes data-1.h5 and data-2.h5, the last part-1.h5, part-2.h5 and part
 data.h5 each row of a part is, its dataset `rows` says. With --stratified the rarest labels are shared
 out first (iterative stratification, Sechidis et al. 2011), then rows are exchanged while that helps;
 rank 0 reads all labels for it.")]
-pub(super) struct Typed {
+pub(super) struct SplitArgs {
     /// The data set: features, labels, marginals, whatever it has
     #[arg(value_name = "DATA.h5")]
     data: PathBuf,
     #[command(flatten)]
-    how: SplitOptions,
+    options: SplitOptions,
     /// The files to write, one a part, or what their names begin with [default: that of DATA.h5]
     #[arg(long, value_name = "A.h5,B.h5|PREFIX", value_delimiter = ',')]
     out: Vec<PathBuf>,
@@ -64,20 +64,20 @@ impl SplitOptions {
     }
 }
 
-pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
+pub(super) fn run(context: &Context<'_>, args: &SplitArgs) -> Result<()> {
     let Context { world, console, .. } = context;
-    let split = world.agree(typed.how.check())?;
-    let paths = world.agree(outputs(typed, split.fractions.parts()))?;
+    let split = world.agree(args.options.check())?;
+    let paths = world.agree(output_paths(args, split.fractions.parts()))?;
     for path in &paths {
-        context.check_output(path, &[&typed.data])?;
+        context.check_output(path, &[&args.data])?;
     }
     let mut phases = Phases::new();
-    let source = Source::open(world, &typed.data, &ALL)?;
-    context.check(split.method == Method::Plain || source.labels().is_some(), || {
+    let source = SplitSource::open(world, &args.data, &ALL_ROLES)?;
+    context.require(split.method == Method::Plain || source.labels().is_some(), || {
         let groups: Vec<&str> = source.groups.iter().map(|group| group.role.group()).collect();
         format!(
             "{}: --stratified shares out labels, but the file has no group labels, only {}; leave --stratified out",
-            typed.data.display(),
+            args.data.display(),
             groups.join(", ")
         )
     })?;
@@ -92,23 +92,23 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
     let labels = source.labels().map_or(0, |group| group.columns);
     let balances = balance(world, &parts, labels as usize, &split.fractions, source.rows());
     let origin = Origin {
-        file: typed.data.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        file: args.data.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         split: split.clone(),
     };
     let places: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
     let written = parts.write(world, &source, &assignment, &origin, &places, context.overwrite)?;
     publish(world, written)?;
     phases.end("write");
-    phases.slowest(world);
+    phases.max_over_ranks(world);
     console.line(format_args!(
         "{}: {} rows, {} split by {}, seed {}",
-        typed.data.display(),
-        count(source.rows()),
+        args.data.display(),
+        format_count(source.rows()),
         split.method.name(),
         split.fractions,
         split.seed
     ));
-    console.line(table(&paths, &assignment.sizes, &balances));
+    console.line(parts_table(&paths, &assignment.sizes, &balances));
     if !balances.is_empty() {
         console.line(
             "without: labels with positives, but none in the part; worst: how many positives a label is off its share, at \
@@ -124,7 +124,7 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
             "method": split.method.name(),
             "fractions": split.fractions.values(),
             "seed": split.seed,
-            "parts": facts(&paths, &assignment.sizes, &balances),
+            "parts": parts_json(&paths, &assignment.sizes, &balances),
             "ranks": world.size(),
             "seconds": {
                 "assign": phases.seconds("assign"),
@@ -138,7 +138,7 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
 }
 
 /// The file of each part: as named, or numbered from 1.
-fn outputs(typed: &Typed, parts: usize) -> Result<Vec<PathBuf>> {
+fn output_paths(args: &SplitArgs, parts: usize) -> Result<Vec<PathBuf>> {
     let numbered = |stem: &Path| {
         let stem = stem.with_extension(if stem.extension().is_some_and(|ending| ending == "h5") {
             "".as_ref()
@@ -147,8 +147,8 @@ fn outputs(typed: &Typed, parts: usize) -> Result<Vec<PathBuf>> {
         });
         (1..=parts).map(|part| PathBuf::from(format!("{}-{part}.h5", stem.display()))).collect()
     };
-    let paths: Vec<PathBuf> = match typed.out.as_slice() {
-        [] => numbered(&typed.data),
+    let paths: Vec<PathBuf> = match args.out.as_slice() {
+        [] => numbered(&args.data),
         [prefix] => numbered(prefix),
         names if names.len() == parts => names.to_vec(),
         names => {
@@ -169,7 +169,7 @@ fn outputs(typed: &Typed, parts: usize) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-fn table(paths: &[PathBuf], sizes: &[u64], balances: &[Balance]) -> Table {
+fn parts_table(paths: &[PathBuf], sizes: &[u64], balances: &[Balance]) -> Table {
     let mut columns = vec![("wrote", Align::Left), ("rows", Align::Right)];
     if !balances.is_empty() {
         columns.extend([
@@ -181,11 +181,11 @@ fn table(paths: &[PathBuf], sizes: &[u64], balances: &[Balance]) -> Table {
     }
     let mut table = Table::new(&columns);
     for (part, (path, &rows)) in paths.iter().zip(sizes).enumerate() {
-        let mut cells = vec![path.display().to_string(), count(rows)];
+        let mut cells = vec![path.display().to_string(), format_count(rows)];
         if let Some(found) = balances.get(part) {
             cells.extend([
-                count(found.positives),
-                count(found.without_positive),
+                format_count(found.positives),
+                format_count(found.without_positive),
                 format!("{:.1}", found.worst_count),
                 format!("{:.4}", found.worst_share_of_10),
             ]);
@@ -195,7 +195,7 @@ fn table(paths: &[PathBuf], sizes: &[u64], balances: &[Balance]) -> Table {
     table
 }
 
-fn facts(paths: &[PathBuf], sizes: &[u64], balances: &[Balance]) -> Vec<Value> {
+fn parts_json(paths: &[PathBuf], sizes: &[u64], balances: &[Balance]) -> Vec<Value> {
     let part = |(part, (path, &rows)): (usize, (&PathBuf, &u64))| {
         let mut facts = json!({ "file": path, "rows": rows });
         if let (Some(facts), Some(Value::Object(found))) =

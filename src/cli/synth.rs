@@ -6,9 +6,9 @@ use serde_json::json;
 
 use super::common::Context;
 use crate::error::{Result, usage};
-use crate::format::count;
+use crate::format::format_count;
 use crate::report::{Phases, Progress};
-use crate::synth::{Sample, Shape};
+use crate::synth::{SynthSample, SynthShape};
 
 /// Make a long-tailed data set: features, labels, and the true marginals the labels were drawn from
 #[derive(clap::Args)]
@@ -19,7 +19,7 @@ Examples:
   mpirun -n 2 macrok synth large.h5 --instances 20000 --labels 13330 --nnz 200 --avg-labels 5
 The same seed gives the same rows on any number of ranks. Two ranges of rows of one seed are two
 samples of the same problem: fit on one, evaluate on the other.")]
-pub(super) struct Typed {
+pub(super) struct SynthArgs {
     /// The file to write
     out: PathBuf,
     #[command(flatten)]
@@ -64,7 +64,7 @@ pub(super) struct ProblemOptions {
 
 impl ProblemOptions {
     /// The sample of this problem that has these rows.
-    pub fn check(&self, rows: &RowOptions) -> Result<Sample> {
+    pub fn check(&self, rows: &RowOptions) -> Result<SynthSample> {
         let RowOptions { instances, first_row } = *rows;
         let sizes = [
             ("--instances", instances),
@@ -92,7 +92,7 @@ impl ProblemOptions {
         if !(self.exponent > 0.0 && self.exponent <= 4.0) {
             return usage(format!("--exponent is {}, but must be above 0 and at most 4", self.exponent));
         }
-        let shape = Shape {
+        let shape = SynthShape {
             instances,
             labels: self.labels,
             features: self.features,
@@ -100,34 +100,34 @@ impl ProblemOptions {
             average_labels: self.avg_labels,
             exponent: self.exponent,
         };
-        Ok(Sample { shape, seed: self.seed, first_row })
+        Ok(SynthSample { shape, seed: self.seed, first_row })
     }
 }
 
-pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
+pub(super) fn run(context: &Context<'_>, args: &SynthArgs) -> Result<()> {
     let Context { world, console, .. } = context;
-    let sample = world.agree(typed.problem.check(&typed.rows))?;
-    let Sample { shape, .. } = sample;
-    context.check_output(&typed.out, &[])?;
+    let sample = world.agree(args.problem.check(&args.rows))?;
+    let SynthSample { shape, .. } = sample;
+    context.check_output(&args.out, &[])?;
     let mut phases = Phases::new();
-    let progress = Progress::new(console, "making rows", sample.share(world));
-    let made = sample.make(world, |rows| progress.advance(rows));
+    let progress = Progress::new(console, "making rows", sample.local_rows(world));
+    let made = sample.generate(world, |rows| progress.advance(rows));
     progress.finish();
     phases.end("make");
-    let entries = sample.write(world, &made, &typed.out, context.overwrite)?;
+    let entries = sample.write(world, &made, &args.out, context.overwrite)?;
     let n = shape.instances;
     phases.end("write");
-    phases.slowest(world);
+    phases.max_over_ranks(world);
     console.line(format_args!(
         "{} instances, {} labels ({:.2} an instance), {} features ({:.1} an instance), {} marginals",
-        count(n),
-        count(shape.labels.into()),
+        format_count(n),
+        format_count(shape.labels.into()),
         entries[1] as f64 / n as f64,
-        count(shape.features.into()),
+        format_count(shape.features.into()),
         entries[0] as f64 / n as f64,
-        count(entries[2]),
+        format_count(entries[2]),
     ));
-    console.wrote(&typed.out);
+    console.wrote(&args.out);
     console.line("");
     console.line(phases.table());
     console.json(world, || {

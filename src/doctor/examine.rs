@@ -5,19 +5,19 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use super::files::Seen;
+use super::files::SeenPath;
 use crate::classifier::Kernel;
 use crate::error::Error;
 use crate::host::host_name;
-use crate::load::{Extra, LoadOptions, Plan, plan_load};
-use crate::machine::{Launcher, Processors, Settings, Threads};
-use crate::memory::{Room, Source, rooms_here};
-use crate::probe::{Allreduce, read_bandwidth_when, time_allreduce};
+use crate::load::{ExtraMemory, LoadOptions, LoadPlan, plan_load};
+use crate::machine::{Launcher, NodeSettings, Processors, Threads};
+use crate::memory::{LimitSource, MemoryLimit, memory_limits};
+use crate::probe::{AllreduceTiming, read_bandwidth_synchronised, time_allreduce};
 use crate::store::library_version;
-use crate::world::{Nodes, World, library};
+use crate::world::{Nodes, World, mpi_library};
 
 /// What the user wants to know about.
-pub struct Asked<'a> {
+pub struct ExamineRequest<'a> {
     /// What a fit would load.
     pub load: Option<&'a LoadOptions>,
     /// Where it would write.
@@ -27,14 +27,14 @@ pub struct Asked<'a> {
 
 /// What one rank found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Found {
+pub struct RankReport {
     pub host: String,
     pub threads: Threads,
     pub processors: Processors,
-    pub settings: Settings,
+    pub settings: NodeSettings,
     pub launcher: Launcher,
-    pub rooms: Vec<Room>,
-    pub files: Vec<Seen>,
+    pub memory_limits: Vec<MemoryLimit>,
+    pub files: Vec<SeenPath>,
     pub kernel: String,
     pub mpi: String,
     pub hdf5: String,
@@ -48,95 +48,97 @@ pub struct Found {
 
 /// What a run would need of memory.
 #[derive(Clone, Debug)]
-pub enum Memory {
+pub enum LoadCheck {
     /// Nothing to load was named.
-    NotAsked,
-    Fits(Plan),
+    NotRequested,
+    Fits(LoadPlan),
     /// Loading would end with this message.
     Refused(String),
 }
 
 /// All that is known about a job; on rank 0.
 #[derive(Clone, Debug)]
-pub struct Job {
+pub struct JobReport {
     pub nodes: Nodes,
     /// Of each rank.
-    pub ranks: Vec<Found>,
+    pub ranks: Vec<RankReport>,
     /// `None` for a process alone.
-    pub allreduce: Option<Allreduce>,
-    pub memory: Memory,
+    pub allreduce: Option<AllreduceTiming>,
+    pub memory: LoadCheck,
 }
 
 /// The length of the vector to add up when no data say how many labels there are.
-const SOME_LABELS: usize = 100_000;
+const DEFAULT_LABELS: usize = 100_000;
 
 /// Seconds for each of the two exchanges.
 const EXCHANGE_SECONDS: f64 = 0.25;
 
 /// Looks and measures, in less than three seconds or so. Rank 0 gets the job; every rank gets the error that
 /// loading the data would end with, if it would. Collective.
-pub fn examine(world: &World, asked: &Asked<'_>) -> (Option<Job>, Option<Error>) {
-    let (plan, problem) =
-        match asked.load.map(|load| plan_load(world, load, Extra::fitting(load.labels.is_some()))) {
-            None => (None, None),
-            Some(Ok(plan)) => (Some(plan), None),
-            Some(Err(error)) => (None, Some(error)),
-        };
-    let nodes = world.nodes();
-    let labels = plan.as_ref().map_or(SOME_LABELS, |plan| plan.labels as usize);
-    let allreduce = (world.size() > 1).then(|| time_allreduce(world, labels, EXCHANGE_SECONDS));
-    let ranks = world.tell_root(&found(world, asked, &nodes));
-    let memory = match (plan, &problem) {
-        (Some(plan), _) => Memory::Fits(plan),
-        (None, Some(error)) => Memory::Refused(error.to_string()),
-        (None, None) => Memory::NotAsked,
+pub fn examine(world: &World, request: &ExamineRequest<'_>) -> (Option<JobReport>, Option<Error>) {
+    let (plan, problem) = match request
+        .load
+        .map(|load| plan_load(world, load, ExtraMemory::for_fitting(load.labels.is_some())))
+    {
+        None => (None, None),
+        Some(Ok(plan)) => (Some(plan), None),
+        Some(Err(error)) => (None, Some(error)),
     };
-    (ranks.map(|ranks| Job { nodes, ranks, allreduce, memory }), problem)
+    let nodes = world.nodes();
+    let labels = plan.as_ref().map_or(DEFAULT_LABELS, |plan| plan.labels as usize);
+    let allreduce = (world.size() > 1).then(|| time_allreduce(world, labels, EXCHANGE_SECONDS));
+    let ranks = world.gather_json(&examine_rank(world, request, &nodes));
+    let memory = match (plan, &problem) {
+        (Some(plan), _) => LoadCheck::Fits(plan),
+        (None, Some(error)) => LoadCheck::Refused(error.to_string()),
+        (None, None) => LoadCheck::NotRequested,
+    };
+    (ranks.map(|ranks| JobReport { nodes, ranks, allreduce, memory }), problem)
 }
 
-fn found(world: &World, asked: &Asked<'_>, nodes: &Nodes) -> Found {
+fn examine_rank(world: &World, request: &ExamineRequest<'_>, nodes: &Nodes) -> RankReport {
     let root = Path::new("/");
-    let processors = Processors::find(root);
-    let rooms = rooms_here();
-    let beside = nodes.beside(world.rank()).len();
-    let bytes = bytes_to_read(&processors, &rooms) / beside;
+    let processors = Processors::detect(root);
+    let memory_limits = memory_limits();
+    let beside = nodes.same_node_ranks(world.rank()).len();
+    let bytes = bytes_to_read(&processors, &memory_limits) / beside;
     let meet = || {
         world.gather_to_all(0);
     };
-    let read = read_bandwidth_when(asked.threads.count, bytes, ROUNDS, meet);
-    let mut files: Vec<Seen> = data_files(asked).iter().map(|path| Seen::data(path)).collect();
-    files.push(Seen::output(world, asked.folder));
+    let read = read_bandwidth_synchronised(request.threads.count, bytes, READ_ROUNDS, meet);
+    let mut files: Vec<SeenPath> = data_files(request).iter().map(|path| SeenPath::data(path)).collect();
+    files.push(SeenPath::output(world, request.folder));
     meet();
     let clock = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64());
-    Found {
+    RankReport {
         host: host_name(root),
-        threads: asked.threads.clone(),
+        threads: request.threads.clone(),
         processors,
-        settings: Settings::find(root),
-        launcher: Launcher::find(|name| std::env::var(name).ok()),
-        rooms,
+        settings: NodeSettings::detect(root),
+        launcher: Launcher::detect(|name| std::env::var(name).ok()),
+        memory_limits,
         files,
-        kernel: Kernel::best().name().into(),
-        mpi: library(),
+        kernel: Kernel::fastest().name().into(),
+        mpi: mpi_library(),
         hdf5: library_version(),
         file_locking: std::env::var("HDF5_USE_FILE_LOCKING").ok(),
         clock,
-        read: (ROUNDS as u64 * read.bytes, read.seconds),
+        read: (READ_ROUNDS as u64 * read.bytes, read.seconds),
     }
 }
 
 /// Often enough that it matters little when one rank begins a little later.
-const ROUNDS: usize = 8;
+const READ_ROUNDS: usize = 8;
 
 /// Bytes for all ranks of a node: more than its caches hold, but a small part of what is free.
-fn bytes_to_read(processors: &Processors, rooms: &[Room]) -> usize {
+fn bytes_to_read(processors: &Processors, memory_limits: &[MemoryLimit]) -> usize {
     let wanted = (4 * processors.cache_bytes).clamp(128 << 20, 2 << 30);
-    let free = rooms.iter().map(|room| room.bytes).min().unwrap_or(u64::MAX);
+    let free = memory_limits.iter().map(|room| room.available).min().unwrap_or(u64::MAX);
     wanted.min(free / 8) as usize
 }
 
-fn data_files(asked: &Asked<'_>) -> Vec<PathBuf> {
-    let Some(load) = asked.load else { return Vec::new() };
+fn data_files(request: &ExamineRequest<'_>) -> Vec<PathBuf> {
+    let Some(load) = request.load else { return Vec::new() };
     let mut files = vec![load.marginals.file.clone()];
     files.extend(
         load.labels.iter().map(|labels| labels.file.clone()).filter(|file| *file != load.marginals.file),
@@ -144,12 +146,12 @@ fn data_files(asked: &Asked<'_>) -> Vec<PathBuf> {
     files
 }
 
-impl Found {
+impl RankReport {
     /// The limit that leaves least to this rank and those it shares it with.
-    pub fn room(&self) -> Option<&Room> {
-        self.rooms
+    pub fn tightest_limit(&self) -> Option<&MemoryLimit> {
+        self.memory_limits
             .iter()
-            .filter(|room| !matches!(room.source, Source::Process { .. }))
-            .min_by_key(|room| room.bytes)
+            .filter(|room| !matches!(room.source, LimitSource::Process { .. }))
+            .min_by_key(|room| room.available)
     }
 }

@@ -12,7 +12,7 @@ use crate::world::World;
 /// What a path is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Use {
+pub enum PathUse {
     /// Read by every rank.
     Data,
     /// Written into by every rank.
@@ -21,10 +21,10 @@ pub enum Use {
 
 /// A path, seen from one rank.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Seen {
+pub struct SeenPath {
     pub path: PathBuf,
     #[serde(rename = "use")]
-    pub used: Use,
+    pub used: PathUse,
     pub system: Option<FileSystem>,
     /// The size of data; `None` when it cannot be looked at.
     pub bytes: Option<u64>,
@@ -32,29 +32,29 @@ pub struct Seen {
     pub shared: bool,
 }
 
-impl Seen {
-    pub fn data(path: &Path) -> Seen {
+impl SeenPath {
+    pub fn data(path: &Path) -> SeenPath {
         let bytes = path.metadata().ok().map(|found| found.len());
-        Seen { path: path.into(), used: Use::Data, system: system(path), bytes, shared: true }
+        SeenPath { path: path.into(), used: PathUse::Data, system: system(path), bytes, shared: true }
     }
 
     /// Tries out whether all ranks see what rank 0 writes into `folder`. Collective; leaves nothing behind.
-    pub fn output(world: &World, folder: &Path) -> Seen {
+    pub fn output(world: &World, folder: &Path) -> SeenPath {
         let mine = format!("{}.{}", crate::host::host_name(Path::new("/")), std::process::id());
-        let mark = world.tell_all(world.is_root().then_some(mine));
+        let mark = world.broadcast_json(world.is_root().then_some(mine));
         let file = folder.join(format!(".macrok-doctor.{mark}"));
         let written = world.is_root().then(|| {
             // Not there yet, so that nobody's file is written over.
             File::create_new(&file).and_then(|mut file| file.write_all(mark.as_bytes())).is_ok()
         });
-        let written = world.tell_all(written);
+        let written = world.broadcast_json(written);
         let shared = written && std::fs::read_to_string(&file).is_ok_and(|found| found == mark);
         // Nobody looks any more when it goes away.
         world.gather_to_all(0);
         if world.is_root() && written {
             let _ = std::fs::remove_file(&file);
         }
-        Seen { path: folder.into(), used: Use::Output, system: system(folder), bytes: None, shared }
+        SeenPath { path: folder.into(), used: PathUse::Output, system: system(folder), bytes: None, shared }
     }
 }
 

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::examine::Job;
+use super::examine::JobReport;
 use super::hosts::Host;
-use super::{placement, surroundings};
+use super::{environment, placement};
 
 /// Something that makes a run slow, wrong or impossible, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -22,36 +22,36 @@ impl Finding {
 }
 
 /// Everything that is wrong with a job, each kind once.
-pub fn findings(job: &Job) -> Vec<Finding> {
-    let checks: [fn(&Job) -> Option<Finding>; 22] = [
-        surroundings::without_mpi,
-        surroundings::other_number_of_ranks,
-        surroundings::rushed_start,
-        surroundings::debug_build,
+pub fn findings(job: &JobReport) -> Vec<Finding> {
+    let checks: [fn(&JobReport) -> Option<Finding>; 22] = [
+        environment::without_mpi,
+        environment::other_number_of_ranks,
+        environment::rushed_start,
+        environment::debug_build,
         placement::threads_not_as_asked,
         placement::one_core,
         placement::oversubscribed,
         placement::limited_time,
         placement::idle,
         placement::not_bound,
-        surroundings::data_not_everywhere,
-        surroundings::output_not_shared,
-        surroundings::locks,
-        surroundings::files_in_memory,
-        surroundings::address_space,
-        surroundings::locked_memory,
-        surroundings::small_pages,
-        surroundings::slow_kernel,
-        surroundings::kernels_differ,
-        surroundings::libraries_differ,
-        surroundings::host_names,
-        surroundings::clocks,
+        environment::data_not_everywhere,
+        environment::output_not_shared,
+        environment::locks,
+        environment::files_in_memory,
+        environment::address_space,
+        environment::locked_memory,
+        environment::small_pages,
+        environment::slow_kernel,
+        environment::kernels_differ,
+        environment::libraries_differ,
+        environment::host_names,
+        environment::clocks,
     ];
     checks.iter().filter_map(|check| check(job)).collect()
 }
 
 /// The first of the hosts that something is wrong with, and how many there are besides: `n1 (and 2 other hosts)`.
-pub(super) fn places(hosts: &[&Host<'_>]) -> String {
+pub(super) fn host_list(hosts: &[&Host<'_>]) -> String {
     let name = hosts.first().map_or("", |host| host.name);
     match hosts.len() {
         0 | 1 => name.to_owned(),
@@ -61,6 +61,6 @@ pub(super) fn places(hosts: &[&Host<'_>]) -> String {
 }
 
 /// `1 rank`, `3 ranks`.
-pub(super) fn counted(count: usize, what: &str) -> String {
+pub(super) fn count_noun(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

@@ -1,21 +1,21 @@
 //! The ranks of a job by the host they run on.
 
-use super::examine::{Found, Job};
-use crate::machine::{CpuSet, ranges};
+use super::examine::{JobReport, RankReport};
+use crate::machine::{CpuSet, format_ranges};
 
 /// A host and its ranks.
 pub struct Host<'j> {
     pub name: &'j str,
     pub numbers: Vec<usize>,
-    pub ranks: Vec<&'j Found>,
+    pub ranks: Vec<&'j RankReport>,
 }
 
-impl Job {
+impl JobReport {
     /// In the order of their first ranks.
     pub fn hosts(&self) -> Vec<Host<'_>> {
-        let firsts = (0..self.ranks.len()).filter(|&rank| self.nodes.of(rank) == rank);
+        let firsts = (0..self.ranks.len()).filter(|&rank| self.nodes.node_of(rank) == rank);
         let host = |first: usize| {
-            let numbers = self.nodes.beside(first);
+            let numbers = self.nodes.same_node_ranks(first);
             let ranks = numbers.iter().map(|&rank| &self.ranks[rank]).collect();
             Host { name: &self.ranks[first].host, numbers, ranks }
         };
@@ -24,7 +24,7 @@ impl Job {
 }
 
 impl Host<'_> {
-    pub fn first(&self) -> &Found {
+    pub fn first(&self) -> &RankReport {
         self.ranks[0]
     }
 
@@ -52,12 +52,12 @@ impl Host<'_> {
 
     /// Bytes of memory that are free, and how many there are: of the tightest limit that any rank sees.
     pub fn memory(&self) -> Option<(u64, u64)> {
-        let rooms = self.ranks.iter().filter_map(|rank| rank.room());
-        rooms.min_by_key(|room| room.bytes).map(|room| (room.bytes, room.limit))
+        let memory_limits = self.ranks.iter().filter_map(|rank| rank.tightest_limit());
+        memory_limits.min_by_key(|room| room.available).map(|room| (room.available, room.total))
     }
 
     pub fn rank_numbers(&self) -> String {
-        ranges(self.numbers.iter().copied())
+        format_ranges(self.numbers.iter().copied())
     }
 
     /// `4 x 2`, or the whole list when the ranks differ.
@@ -81,8 +81,8 @@ impl Host<'_> {
             let all = if masks.len() > 1 { "all to " } else { "" };
             return format!("{all}{}", masks[0]);
         }
-        let mut shown: Vec<String> = masks.iter().take(SHOWN).map(ToString::to_string).collect();
-        if masks.len() > SHOWN {
+        let mut shown: Vec<String> = masks.iter().take(SHOWN_MASKS).map(ToString::to_string).collect();
+        if masks.len() > SHOWN_MASKS {
             shown.push("...".into());
         }
         shown.join(" | ")
@@ -90,4 +90,4 @@ impl Host<'_> {
 }
 
 /// Masks of ranks in a cell of the table.
-const SHOWN: usize = 4;
+const SHOWN_MASKS: usize = 4;

@@ -1,20 +1,20 @@
 //! What this job is like, and what is wrong with it: each rank looks around and measures, rank 0 judges.
 //!
-//! [`examine`] finds facts, [`findings`] are the judgement, with a remedy each; [`show`] and [`facts_json`] tell
+//! [`examine`] finds facts, [`findings`] are the judgement, with a remedy each; [`print_report`] and [`report_json`] tell
 //! people and programs.
 
+mod environment;
 mod examine;
 mod files;
 mod findings;
 mod hosts;
+mod output;
 mod placement;
-mod show;
-mod surroundings;
 #[cfg(test)]
 mod tests;
 
-pub use examine::{Asked, Found, Job, Memory, examine};
-pub use files::{Seen, Use};
+pub use examine::{ExamineRequest, JobReport, LoadCheck, RankReport, examine};
+pub use files::{PathUse, SeenPath};
 pub use findings::{Finding, findings};
 pub use hosts::Host;
-pub use show::{facts_json, show};
+pub use output::{print_report, report_json};

@@ -1,38 +1,38 @@
 //! What can be wrong with ranks, threads and processors.
 
-use super::examine::Job;
-use super::findings::{Finding, counted, places};
+use super::examine::JobReport;
+use super::findings::{Finding, count_noun, host_list};
 use super::hosts::Host;
-use crate::machine::Reason;
+use crate::machine::ThreadCountSource;
 
 /// The hosts of which something is true.
-fn those<'h, 'j>(hosts: &'h [Host<'j>], wrong: impl Fn(&Host<'j>) -> bool) -> Vec<&'h Host<'j>> {
+fn hosts_where<'h, 'j>(hosts: &'h [Host<'j>], wrong: impl Fn(&Host<'j>) -> bool) -> Vec<&'h Host<'j>> {
     hosts.iter().filter(|host| wrong(host)).collect()
 }
 
-pub(super) fn threads_not_as_asked(job: &Job) -> Option<Finding> {
+pub(super) fn threads_not_as_asked(job: &JobReport) -> Option<Finding> {
     let (rank, remark) = job
         .ranks
         .iter()
         .enumerate()
-        .find_map(|(rank, found)| Some((rank, found.threads.remarks.first()?)))?;
-    Some(Finding::new("threads-not-as-asked", format!("rank {rank}: {}", remark.found()), remark.remedy()))
+        .find_map(|(rank, found)| Some((rank, found.threads.warnings.first()?)))?;
+    Some(Finding::new("threads-not-as-asked", format!("rank {rank}: {}", remark.problem()), remark.remedy()))
 }
 
 fn on_one_core(host: &Host<'_>) -> bool {
     host.ranks.len() > 1 && host.usable().len() == 1 && host.available() > 1
 }
 
-pub(super) fn one_core(job: &Job) -> Option<Finding> {
+pub(super) fn one_core(job: &JobReport) -> Option<Finding> {
     let hosts = job.hosts();
-    let wrong = those(&hosts, on_one_core);
+    let wrong = hosts_where(&hosts, on_one_core);
     let host = wrong.first()?;
     Some(Finding::new(
         "one-core",
         format!(
             "{}: all {} are bound to processor {}, but the job has {} there",
-            places(&wrong),
-            counted(host.ranks.len(), "rank"),
+            host_list(&wrong),
+            count_noun(host.ranks.len(), "rank"),
             host.usable(),
             host.available()
         ),
@@ -41,48 +41,49 @@ pub(super) fn one_core(job: &Job) -> Option<Finding> {
     ))
 }
 
-pub(super) fn oversubscribed(job: &Job) -> Option<Finding> {
+pub(super) fn oversubscribed(job: &JobReport) -> Option<Finding> {
     let hosts = job.hosts();
-    let wrong = those(&hosts, |host| host.threads() > host.usable().len() && !on_one_core(host));
+    let wrong = hosts_where(&hosts, |host| host.threads() > host.usable().len() && !on_one_core(host));
     let host = wrong.first()?;
     Some(Finding::new(
         "oversubscribed",
         format!(
             "{}: {} with {} in all, but {} to run them on",
-            places(&wrong),
-            counted(host.ranks.len(), "rank"),
-            counted(host.threads(), "thread"),
-            counted(host.usable().len(), "processor"),
+            host_list(&wrong),
+            count_noun(host.ranks.len(), "rank"),
+            count_noun(host.threads(), "thread"),
+            count_noun(host.usable().len(), "processor"),
         ),
         "start fewer ranks, or give each fewer threads (--threads): ranks that wait for each other on one \
          processor can be many times slower",
     ))
 }
 
-pub(super) fn limited_time(job: &Job) -> Option<Finding> {
+pub(super) fn limited_time(job: &JobReport) -> Option<Finding> {
     let limit = |host: &Host<'_>| host.first().processors.quotas.first().map(|quota| quota.processors);
     let hosts = job.hosts();
-    let wrong = those(&hosts, |host| limit(host).is_some_and(|limit| limit + 1e-6 < host.threads() as f64));
+    let wrong =
+        hosts_where(&hosts, |host| limit(host).is_some_and(|limit| limit + 1e-6 < host.threads() as f64));
     let host = wrong.first()?;
     Some(Finding::new(
         "limited-time",
         format!(
             "{}: the limit of the job or container leaves the time of {:.2} processors, but {} run",
-            places(&wrong),
+            host_list(&wrong),
             limit(host)?,
-            counted(host.threads(), "thread")
+            count_noun(host.threads(), "thread")
         ),
         "ask for more processors (Docker: --cpus, Kubernetes: limits.cpu), or start fewer ranks or threads",
     ))
 }
 
-pub(super) fn idle(job: &Job) -> Option<Finding> {
+pub(super) fn idle(job: &JobReport) -> Option<Finding> {
     let hosts = job.hosts();
-    let wrong = those(&hosts, |host| 2 * host.threads() <= host.available() && !on_one_core(host));
+    let wrong = hosts_where(&hosts, |host| 2 * host.threads() <= host.available() && !on_one_core(host));
     let host = wrong.first()?;
     let remedy = match &host.first().threads.reason {
-        Reason::Option => "raise --threads, or start more ranks".into(),
-        Reason::Variable(name) if host.first().threads.remarks.is_empty() => {
+        ThreadCountSource::Option => "raise --threads, or start more ranks".into(),
+        ThreadCountSource::Variable(name) if host.first().threads.warnings.is_empty() => {
             format!("raise {name}, or start more ranks")
         }
         _ => "bind ranks to more processors (mpirun --bind-to none, or --map-by slot:PE=N; MPICH: -bind-to none; \
@@ -93,17 +94,17 @@ pub(super) fn idle(job: &Job) -> Option<Finding> {
         "idle-processors",
         format!(
             "{}: {} at work, but {} for this job",
-            places(&wrong),
-            counted(host.threads(), "thread"),
-            counted(host.available(), "processor")
+            host_list(&wrong),
+            count_noun(host.threads(), "thread"),
+            count_noun(host.available(), "processor")
         ),
         remedy,
     ))
 }
 
-pub(super) fn not_bound(job: &Job) -> Option<Finding> {
+pub(super) fn not_bound(job: &JobReport) -> Option<Finding> {
     let hosts = job.hosts();
-    let wrong = those(&hosts, |host| {
+    let wrong = hosts_where(&hosts, |host| {
         let processors = &host.first().processors;
         host.ranks.len() > 1
             && processors.sockets.max(processors.memory_nodes) > 1
@@ -115,10 +116,10 @@ pub(super) fn not_bound(job: &Job) -> Option<Finding> {
         "not-bound",
         format!(
             "{}: {} move freely between {} and {}, away from the memory that holds their rows",
-            places(&wrong),
-            counted(host.ranks.len(), "rank"),
-            counted(processors.sockets, "socket"),
-            counted(processors.memory_nodes, "memory node"),
+            host_list(&wrong),
+            count_noun(host.ranks.len(), "rank"),
+            count_noun(processors.sockets, "socket"),
+            count_noun(processors.memory_nodes, "memory node"),
         ),
         "bind them: mpirun --map-by numa --bind-to numa (MPICH: -bind-to numa), srun --cpu-bind=cores",
     ))

@@ -1,13 +1,14 @@
 //! Made-up jobs, each with one thing wrong.
 
-use super::examine::{Found, Job, Memory};
-use super::files::{Seen, Use};
+use super::examine::{JobReport, LoadCheck, RankReport};
+use super::files::{PathUse, SeenPath};
 use super::findings::{Finding, findings};
-use super::show::{facts_json, host_table};
+use super::output::{host_table, report_json};
 use crate::machine::{
-    CpuSet, FileSystem, Launcher, Processors, Quota, Reason, Remark, Settings, Share, Threads,
+    CpuSet, CpuShare, FileSystem, Launcher, NodeSettings, Processors, Quota, ThreadCountSource,
+    ThreadWarning, Threads,
 };
-use crate::memory::{Room, Source};
+use crate::memory::{LimitSource, MemoryLimit};
 use crate::world::Nodes;
 
 const GIB: u64 = 1 << 30;
@@ -16,19 +17,19 @@ fn set(list: &str) -> CpuSet {
     list.parse().unwrap()
 }
 
-fn seen(path: &str, used: Use, system: &str) -> Seen {
+fn seen(path: &str, used: PathUse, system: &str) -> SeenPath {
     let system = FileSystem { name: system.into(), source: "disk".into(), mount: "/".into() };
-    Seen { path: path.into(), used, system: Some(system), bytes: Some(100), shared: true }
+    SeenPath { path: path.into(), used, system: Some(system), bytes: Some(100), shared: true }
 }
 
 /// A rank with four of the eight processors of its host, with which nothing is wrong.
-fn rank(host: &str, list: &str) -> Found {
+fn rank(host: &str, list: &str) -> RankReport {
     let allowed = set(list);
-    let share = Share { threads: allowed.len(), ranks: 1, quota: None };
-    let reason = Reason::Share { share, processors: allowed.len(), bound: true };
-    Found {
+    let share = CpuShare { threads: allowed.len(), ranks: 1, quota: None };
+    let reason = ThreadCountSource::Share { share, processors: allowed.len(), bound: true };
+    RankReport {
         host: host.into(),
-        threads: Threads { count: allowed.len(), reason, remarks: Vec::new() },
+        threads: Threads { count: allowed.len(), reason, warnings: Vec::new() },
         processors: Processors {
             online: set("0-7"),
             granted: set("0-7"),
@@ -37,10 +38,10 @@ fn rank(host: &str, list: &str) -> Found {
             memory_nodes: 2,
             ..Processors::default()
         },
-        settings: Settings { huge_pages: Some("madvise".into()), ..Settings::default() },
+        settings: NodeSettings { huge_pages: Some("madvise".into()), ..NodeSettings::default() },
         launcher: Launcher::default(),
-        rooms: vec![Room { bytes: 10 * GIB, limit: 16 * GIB, source: Source::Node }],
-        files: vec![seen("data.h5", Use::Data, "lustre"), seen("runs", Use::Output, "lustre")],
+        memory_limits: vec![MemoryLimit { available: 10 * GIB, total: 16 * GIB, source: LimitSource::Node }],
+        files: vec![seen("data.h5", PathUse::Data, "lustre"), seen("runs", PathUse::Output, "lustre")],
         kernel: "AVX2".into(),
         mpi: "Some MPI".into(),
         hdf5: "1.10.8".into(),
@@ -51,23 +52,23 @@ fn rank(host: &str, list: &str) -> Found {
 }
 
 /// Two ranks on each of two hosts.
-fn healthy() -> Job {
+fn healthy() -> JobReport {
     let ranks = [("n1", "0-3"), ("n1", "4-7"), ("n2", "0-3"), ("n2", "4-7")];
     job(ranks.map(|(host, list)| rank(host, list)).into(), &[0, 0, 2, 2])
 }
 
-fn job(ranks: Vec<Found>, nodes: &[usize]) -> Job {
-    Job { nodes: Nodes::new(nodes.to_vec()), ranks, allreduce: None, memory: Memory::NotAsked }
+fn job(ranks: Vec<RankReport>, nodes: &[usize]) -> JobReport {
+    JobReport { nodes: Nodes::new(nodes.to_vec()), ranks, allreduce: None, memory: LoadCheck::NotRequested }
 }
 
 /// What is found besides this being a build for tests.
-fn found(job: &Job) -> Vec<Finding> {
+fn found(job: &JobReport) -> Vec<Finding> {
     findings(job).into_iter().filter(|finding| finding.name != "debug-build").collect()
 }
 
 /// The one thing found when something was done to each rank of a healthy job.
 #[track_caller]
-fn after(change: impl Fn(usize, &mut Found)) -> Finding {
+fn after(change: impl Fn(usize, &mut RankReport)) -> Finding {
     let mut job = healthy();
     job.ranks.iter_mut().enumerate().for_each(|(number, rank)| change(number, rank));
     let mut all = found(&job);
@@ -76,7 +77,7 @@ fn after(change: impl Fn(usize, &mut Found)) -> Finding {
 }
 
 /// A job of so many ranks on one host, each with `list` and so many threads.
-fn crowd(ranks: usize, list: &str, threads: usize) -> Job {
+fn crowd(ranks: usize, list: &str, threads: usize) -> JobReport {
     let mut one = rank("n1", list);
     one.threads.count = threads;
     job(vec![one; ranks], &vec![0; ranks])
@@ -141,7 +142,7 @@ fn processors_that_nobody_uses() {
     assert_eq!(found(&small), []);
     let asked = after(|_, rank| {
         rank.threads.count = 1;
-        rank.threads.reason = Reason::Option;
+        rank.threads.reason = ThreadCountSource::Option;
     });
     assert_eq!(asked.remedy, "raise --threads, or start more ranks");
 }
@@ -163,8 +164,8 @@ fn ranks_that_move_between_sockets() {
 
 #[test]
 fn threads_that_were_asked_for_in_vain() {
-    let remark = Remark::TooMany { variable: "SLURM_CPUS_PER_TASK".into(), asked: 8, processors: 4 };
-    let finding = after(|_, rank| rank.threads.remarks.push(remark.clone()));
+    let remark = ThreadWarning::TooMany { variable: "SLURM_CPUS_PER_TASK".into(), asked: 8, processors: 4 };
+    let finding = after(|_, rank| rank.threads.warnings.push(remark.clone()));
     assert_eq!(finding.name, "threads-not-as-asked");
     assert!(finding.text.starts_with("rank 0: SLURM_CPUS_PER_TASK asks for 8 threads, but"), "{finding:?}");
     assert!(finding.remedy.starts_with("tell srun too: srun --cpus-per-task=8"), "{finding:?}");
@@ -225,14 +226,14 @@ fn locks_on_network_file_systems() {
     assert_eq!(found(&job), []);
     for rank in &mut job.ranks {
         rank.file_locking = Some("TRUE".into());
-        rank.files = vec![seen("data.h5", Use::Data, "ext4"), seen("runs", Use::Output, "xfs")];
+        rank.files = vec![seen("data.h5", PathUse::Data, "ext4"), seen("runs", PathUse::Output, "xfs")];
     }
     assert_eq!(found(&job), []);
 }
 
 #[test]
 fn files_that_are_memory() {
-    let finding = after(|_, rank| rank.files[1] = seen("/tmp", Use::Output, "tmpfs"));
+    let finding = after(|_, rank| rank.files[1] = seen("/tmp", PathUse::Output, "tmpfs"));
     assert_eq!(finding.name, "files-in-memory");
     assert!(finding.text.starts_with("/tmp: tmpfs (disk on /) is memory of n1"), "{finding:?}");
 }
@@ -253,7 +254,11 @@ fn settings_that_hurt() {
     job.ranks.iter_mut().for_each(|rank| rank.settings.locked_memory = Some(8 << 20));
     assert_eq!(found(&job), []);
     let space = after(|_, rank| {
-        rank.rooms.push(Room { bytes: GIB, limit: 4 * GIB, source: Source::Process { option: 'v' } });
+        rank.memory_limits.push(MemoryLimit {
+            available: GIB,
+            total: 4 * GIB,
+            source: LimitSource::Process { option: 'v' },
+        });
     });
     assert_eq!(
         (space.name, &*space.text),
@@ -310,7 +315,7 @@ fn binding_is_told_in_a_few_words() {
 #[test]
 fn hundreds_of_hosts_that_are_alike_take_one_row() {
     let hosts = 200;
-    let mut ranks: Vec<Found> = (0..hosts).map(|host| rank(&format!("n{host}"), "0-7")).collect();
+    let mut ranks: Vec<RankReport> = (0..hosts).map(|host| rank(&format!("n{host}"), "0-7")).collect();
     ranks[50].read.1 = 0.2;
     ranks[199].threads.count = 1;
     let job = job(ranks, &(0..hosts).collect::<Vec<_>>());
@@ -326,8 +331,8 @@ fn hundreds_of_hosts_that_are_alike_take_one_row() {
 fn programs_get_the_same_facts() {
     let mut job = healthy();
     job.ranks[0].settings.huge_pages = Some("never".into());
-    job.memory = Memory::Refused("no room".into());
-    let facts = facts_json(&job, &found(&job));
+    job.memory = LoadCheck::Refused("no room".into());
+    let facts = report_json(&job, &found(&job));
     assert_eq!(facts["ranks"], 4);
     assert_eq!(facts["hosts"][1]["name"], "n2");
     assert_eq!(facts["hosts"][1]["threads"], serde_json::json!([4, 4]));

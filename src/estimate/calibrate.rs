@@ -6,38 +6,38 @@ use std::path::Path;
 use serde_json::json;
 
 use super::error::EstimateError;
-use super::hold_out::HeldOut;
-use super::marginals::marginals_of;
-use super::model::{Ask, Model};
-use crate::calibration::{Histogram, Map, Method};
+use super::hold_out::CalibrationRows;
+use super::model::{Model, PredictOptions};
+use super::predict::predict_marginals;
+use crate::calibration::{CalibrationMap, CalibrationMethod, MarginalHistogram};
 use crate::error::Result;
-use crate::format::count;
+use crate::format::format_count;
 use crate::sparse::Csr;
 use crate::store::ModelFile;
 use crate::world::World;
 
 /// How, and with what share of the rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Calibrate {
-    pub method: Method,
+pub struct CalibrationOptions {
+    pub method: CalibrationMethod,
     pub share: f64,
 }
 
 /// Marginals of a row that a map is fitted to: those that `macrok marginals` keeps unless told otherwise. All others
 /// count as zeros, then and now.
-const KEPT: usize = 200;
+const MARGINALS_PER_ROW: usize = 200;
 
 /// What was done; the numbers are rank 0's.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Calibrated {
+pub struct CalibrationCounts {
     pub rows: u64,
     pub pairs: u64,
     pub positives: u64,
 }
 
-impl fmt::Display for Calibrated {
+impl fmt::Display for CalibrationCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [rows, pairs, positives] = [self.rows, self.pairs, self.positives].map(count);
+        let [rows, pairs, positives] = [self.rows, self.pairs, self.positives].map(format_count);
         write!(
             f,
             "calibrated with {rows} rows that were held out: {pairs} marginals, {positives} of them of true labels"
@@ -50,11 +50,11 @@ impl fmt::Display for Calibrated {
 pub fn calibrate(
     world: &World,
     file: &mut ModelFile,
-    held_out: &HeldOut,
-    how: Calibrate,
+    held_out: &CalibrationRows,
+    how: CalibrationOptions,
     path: &Path,
-) -> Result<Calibrated> {
-    let mut calibrated = Calibrated::default();
+) -> Result<CalibrationCounts> {
+    let mut calibrated = CalibrationCounts::default();
     world.on_root(|| {
         let Some((features, labels)) = &held_out.examples else { return Ok(()) };
         let model = Model::from_file(file.clone(), path)?;
@@ -69,22 +69,28 @@ pub fn calibrate(
     Ok(calibrated)
 }
 
-fn fit(model: &Model, features: &Csr, labels: &Csr, method: Method) -> Result<(Map, Calibrated)> {
-    let kept = marginals_of(model, features, Ask { keep: KEPT, beam: None }, |_| ());
-    let mut counted = Histogram::default();
+fn fit(
+    model: &Model,
+    features: &Csr,
+    labels: &Csr,
+    method: CalibrationMethod,
+) -> Result<(CalibrationMap, CalibrationCounts)> {
+    let kept =
+        predict_marginals(model, features, PredictOptions { keep: MARGINALS_PER_ROW, beam: None }, |_| ());
+    let mut counted = MarginalHistogram::default();
     let indptr = labels.indptr();
     let starts = indptr.raw_storage();
-    let mut found = Calibrated { rows: features.rows() as u64, pairs: 0, positives: 0 };
+    let mut found = CalibrationCounts { rows: features.rows() as u64, pairs: 0, positives: 0 };
     for row in 0..kept.rows() {
-        let truth = &labels.indices()[starts[row]..starts[row + 1]];
+        let true_labels = &labels.indices()[starts[row]..starts[row + 1]];
         for (label, marginal) in kept.row(row) {
-            let positive = truth.binary_search(&label).is_ok();
+            let positive = true_labels.binary_search(&label).is_ok();
             counted.add(marginal, positive);
             found.pairs += 1;
             found.positives += u64::from(positive);
         }
     }
-    let Calibrated { rows, pairs, positives } = found;
+    let CalibrationCounts { rows, pairs, positives } = found;
     let nothing = EstimateError::NothingToCalibrate { rows, pairs, positives };
     Ok((method.fit(&counted).ok_or(nothing)?, found))
 }

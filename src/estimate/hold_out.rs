@@ -1,14 +1,14 @@
 //! Rows that an estimator does not learn from, so that they can say how good it is.
 
 use crate::error::{Result, usage};
-use crate::load::{Examples, Held};
+use crate::load::{Examples, RowDistribution};
 use crate::sparse::Csr;
 use crate::split::{Fractions, Method, Split};
 use crate::world::World;
 
 /// Rows with features and labels; rank 0 has them.
 #[derive(Default)]
-pub struct HeldOut {
+pub struct CalibrationRows {
     /// How many; on all ranks.
     pub rows: u64,
     pub examples: Option<(Csr, Csr)>,
@@ -22,10 +22,10 @@ pub struct HeldOut {
 pub fn hold_out(
     world: &World,
     examples: Examples,
-    held: Held,
+    held: RowDistribution,
     share: f64,
     seed: u64,
-) -> Result<(Examples, HeldOut)> {
+) -> Result<(Examples, CalibrationRows)> {
     let rows = examples.total_rows;
     let sizes = Fractions::new(vec![1.0 - share, share]).and_then(|fractions| {
         let sizes = fractions.sizes(rows);
@@ -37,25 +37,25 @@ pub fn hold_out(
         sizes.or_else(none).map(|sizes| (fractions, sizes))
     });
     let (fractions, sizes) = world.agree(sizes)?;
-    let parts = Split { fractions, seed, method: Method::Plain }.deal(rows, None, &sizes);
+    let parts = Split { fractions, seed, method: Method::Plain }.assign_rows(rows, None, &sizes);
     let Examples { rows: range, features, labels, .. } = examples;
     let labels = labels.expect("what is learnt from has labels");
     let mine = &parts[range.start as usize..range.end as usize];
     let before = parts[..range.start as usize].iter().filter(|&&part| part == 0).count() as u64;
-    let taken = |matrix: &Csr, part: u8| select(matrix, |row| mine[row] == part);
+    let taken = |matrix: &Csr, part: u8| select_rows(matrix, |row| mine[row] == part);
     let out = (taken(&features, 1), taken(&labels, 1));
     let examples = match held {
-        Held::All => world.is_root().then_some(out),
-        Held::Share => gather(world, &out.0).zip(gather(world, &out.1)),
+        RowDistribution::Replicated => world.is_root().then_some(out),
+        RowDistribution::Split => gather_rows(world, &out.0).zip(gather_rows(world, &out.1)),
     };
     let left = (taken(&features, 0), taken(&labels, 0));
     let range = before..before + left.0.rows() as u64;
     let left = Examples { rows: range, total_rows: sizes[0], features: left.0, labels: Some(left.1) };
-    Ok((left, HeldOut { rows: sizes[1], examples }))
+    Ok((left, CalibrationRows { rows: sizes[1], examples }))
 }
 
 /// Some rows of a matrix.
-fn select(matrix: &Csr, wanted: impl Fn(usize) -> bool) -> Csr {
+fn select_rows(matrix: &Csr, wanted: impl Fn(usize) -> bool) -> Csr {
     let indptr = matrix.indptr();
     let starts = indptr.raw_storage();
     let (mut ends, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
@@ -69,7 +69,7 @@ fn select(matrix: &Csr, wanted: impl Fn(usize) -> bool) -> Csr {
 }
 
 /// The rows of all ranks, in the order of ranks, on rank 0. Collective.
-fn gather(world: &World, matrix: &Csr) -> Option<Csr> {
+fn gather_rows(world: &World, matrix: &Csr) -> Option<Csr> {
     let lengths: Vec<u64> =
         matrix.indptr().raw_storage().windows(2).map(|pair| (pair[1] - pair[0]) as u64).collect();
     let lengths = world.gather(&lengths);
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn every_row_is_learnt_from_or_held_out() {
-        for held in [Held::All, Held::Share] {
+        for held in [RowDistribution::Replicated, RowDistribution::Split] {
             let (left, out) = hold_out(&World::alone(), examples(50), held, 0.2, 9).unwrap();
             assert_eq!((left.total_rows, out.rows), (40, 10));
             assert_eq!(left.rows, 0..40);
@@ -119,7 +119,8 @@ mod tests {
     #[test]
     fn the_seed_decides_which() {
         let held_out = |seed| {
-            let (_, out) = hold_out(&World::alone(), examples(50), Held::All, 0.2, seed).unwrap();
+            let (_, out) =
+                hold_out(&World::alone(), examples(50), RowDistribution::Replicated, 0.2, seed).unwrap();
             out.examples.unwrap().0.indices().to_vec()
         };
         assert_eq!(held_out(1), held_out(1));

@@ -2,26 +2,26 @@
 //!
 //! An estimator is trained by its own room ([`plt`] has the label trees, and with a tree of one group also `linear`,
 //! [`mlp`] the networks), which gives a [`ModelFile`](crate::store::ModelFile). A [`Model`] is such a file made ready: it answers which labels
-//! of a row have the largest marginals, whatever the estimator is. [`Saving`] keeps how far a training has come.
+//! of a row have the largest marginals, whatever the estimator is. [`TrainingCheckpoint`] keeps how far a training has come.
 
 mod calibrate;
 mod error;
 mod hold_out;
-mod kept;
-mod marginals;
 pub mod mlp;
 mod model;
 pub mod plt;
-mod rows;
-mod saving;
-mod watch;
+mod predict;
+mod rows_view;
+mod top_marginals;
+mod training_checkpoint;
+mod training_observer;
 
-pub use calibrate::{Calibrate, Calibrated, calibrate};
+pub use calibrate::{CalibrationCounts, CalibrationOptions, calibrate};
 pub use error::EstimateError;
-pub use hold_out::{HeldOut, hold_out};
-pub use kept::Kept;
-pub use marginals::marginals_of;
-pub use model::{Ask, Estimator, Model};
-pub use rows::Rows;
-pub use saving::{Saved, Saving};
-pub use watch::Watch;
+pub use hold_out::{CalibrationRows, hold_out};
+pub use model::{Estimator, Model, PredictOptions};
+pub use predict::predict_marginals;
+pub use rows_view::RowsView;
+pub use top_marginals::TopMarginals;
+pub use training_checkpoint::{SavedTraining, TrainingCheckpoint};
+pub use training_observer::TrainingObserver;

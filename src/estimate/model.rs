@@ -3,17 +3,17 @@
 use std::path::Path;
 
 use super::error::EstimateError;
-use super::kept::Kept;
 use super::mlp::Network;
-use super::plt::{Forest, ReadyForest};
-use super::rows::Rows;
-use crate::calibration::Map;
+use super::plt::{CompiledForest, Forest};
+use super::rows_view::RowsView;
+use super::top_marginals::TopMarginals;
+use crate::calibration::CalibrationMap;
 use crate::error::Result;
 use crate::store::ModelFile;
 
 /// What is wanted of each row.
 #[derive(Clone, Copy, Debug)]
-pub struct Ask {
+pub struct PredictOptions {
     /// At most so many marginals, the largest.
     pub keep: usize,
     /// Groups of labels that a tree may look at for each row; without it the result is exact.
@@ -23,7 +23,7 @@ pub struct Ask {
 /// The kinds of estimators. A new one is a variant here.
 pub enum Estimator {
     /// A probabilistic label tree, or several; one-vs-rest is a tree of one level.
-    Forest(Box<ReadyForest>),
+    Forest(Box<CompiledForest>),
     /// A fully connected network.
     Network(Box<Network>),
 }
@@ -34,7 +34,7 @@ pub struct Model {
     pub labels: u64,
     estimator: Estimator,
     /// What the estimator's marginals mean, where that was fitted.
-    calibration: Option<Map>,
+    calibration: Option<CalibrationMap>,
 }
 
 impl Model {
@@ -46,10 +46,10 @@ impl Model {
     pub fn from_file(mut file: ModelFile, path: &Path) -> Result<Model> {
         let (features, labels) = (file.features, file.labels);
         let bad = |detail: String| EstimateError::BadModel { file: path.into(), detail };
-        let calibration = Map::take(&mut file).map_err(bad)?;
+        let calibration = CalibrationMap::take(&mut file).map_err(bad)?;
         let estimator = match file.estimator.as_str() {
             "plt" | "linear" => {
-                Estimator::Forest(Box::new(Forest::from_file(&mut file).map_err(bad)?.ready()))
+                Estimator::Forest(Box::new(Forest::from_file(&mut file).map_err(bad)?.compile()))
             }
             "mlp" => Estimator::Network(Box::new(Network::from_file(&mut file).map_err(bad)?)),
             _ => {
@@ -65,10 +65,10 @@ impl Model {
     /// The largest marginals of each row, by one thread. The rows have the model's features.
     ///
     /// A row's marginals depend on the row and the model only, not on the other rows.
-    pub fn largest(&self, rows: Rows<'_>, ask: Ask) -> Kept {
+    pub fn top_marginals(&self, rows: RowsView<'_>, options: PredictOptions) -> TopMarginals {
         let mut kept = match &self.estimator {
-            Estimator::Forest(forest) => forest.largest(rows, ask),
-            Estimator::Network(network) => network.largest(rows, ask),
+            Estimator::Forest(forest) => forest.top_marginals(rows, options),
+            Estimator::Network(network) => network.top_marginals(rows, options),
         };
         // It rises, so that the largest are the same as without it.
         if let Some(map) = &self.calibration {

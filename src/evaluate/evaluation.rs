@@ -1,9 +1,9 @@
 //! Evaluating a classifier: by draws from its mixture, or in exact expectation.
 
-use super::scores::{Scores, score_also};
-use super::tally::{Propensities, Tally, tally_draw};
-use super::{Summary, repeated, summarise};
-use crate::classifier::{Draw, Mixture, Rule, Sampling};
+use super::scores::{Scores, score_with_formulas};
+use super::tally::{InversePropensities, Tally, tally_draw};
+use super::{Summary, summarise, tally_repeated_draws};
+use crate::classifier::{DrawOptions, Mixture, Rule, Sampling};
 use crate::error::Result;
 use crate::measure::Metric;
 use crate::shard::Shard;
@@ -11,7 +11,7 @@ use crate::world::World;
 
 /// How a mixture is turned into numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Mode {
+pub enum EvaluationMode {
     /// Predictions are drawn, `repeats` times.
     Drawn { sampling: Sampling, seed: u64, repeats: u32 },
     /// The confusion tensor is the exact expectation over all draws.
@@ -21,7 +21,7 @@ pub enum Mode {
 /// How a classifier is evaluated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evaluation {
-    pub mode: Mode,
+    pub mode: EvaluationMode,
     pub epsilon: f64,
     /// Metrics to compute beside those that always are.
     pub formulas: Vec<Metric>,
@@ -31,8 +31,8 @@ impl Evaluation {
     /// The number of draws that a mean is over.
     pub fn draws(&self) -> u32 {
         match self.mode {
-            Mode::Drawn { repeats, .. } => repeats,
-            Mode::Expected => 1,
+            EvaluationMode::Drawn { repeats, .. } => repeats,
+            EvaluationMode::Expected => 1,
         }
     }
 
@@ -42,19 +42,20 @@ impl Evaluation {
         world: &World,
         shard: &Shard,
         mixture: &Mixture,
-        propensities: &Propensities,
+        propensities: &InversePropensities,
         finished: impl FnMut(u32),
     ) -> Result<Vec<(String, Summary)>> {
-        let score = |parts: &[(f64, &Tally)]| score_also(parts, self.epsilon, &self.formulas);
+        let score = |parts: &[(f64, &Tally)]| score_with_formulas(parts, self.epsilon, &self.formulas);
         let scores: Vec<Scores> = match self.mode {
-            Mode::Expected => {
-                let tallies = each_rule(world, shard, mixture, propensities);
+            EvaluationMode::Expected => {
+                let tallies = tally_each_rule(world, shard, mixture, propensities);
                 let parts: Vec<(f64, &Tally)> = mixture.weights.iter().copied().zip(&tallies).collect();
                 vec![score(&parts)?]
             }
-            Mode::Drawn { sampling, seed, repeats } => {
+            EvaluationMode::Drawn { sampling, seed, repeats } => {
                 let draws = (seed, repeats);
-                let tallies = repeated(world, shard, mixture, sampling, draws, propensities, finished);
+                let tallies =
+                    tally_repeated_draws(world, shard, mixture, sampling, draws, propensities, finished);
                 tallies.iter().map(|tally| score(&[(1.0, tally)])).collect::<Result<_>>()?
             }
         };
@@ -63,10 +64,15 @@ impl Evaluation {
 }
 
 /// The tally of every rule by itself.
-fn each_rule(world: &World, shard: &Shard, mixture: &Mixture, propensities: &Propensities) -> Vec<Tally> {
+fn tally_each_rule(
+    world: &World,
+    shard: &Shard,
+    mixture: &Mixture,
+    propensities: &InversePropensities,
+) -> Vec<Tally> {
     let Mixture { k, candidates, rules, .. } = mixture;
     // A single rule leaves nothing to draw.
-    let draw = Draw { sampling: Sampling::Rule, seed: 0, round: 0 };
+    let draw = DrawOptions { sampling: Sampling::Rule, seed: 0, round: 0 };
     let alone = |rule: &Rule| Mixture::single(rule.clone(), *k, *candidates);
     rules.iter().map(|rule| tally_draw(world, shard, &alone(rule), draw, propensities)).collect()
 }

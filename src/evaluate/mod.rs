@@ -1,16 +1,16 @@
 //! How good predictions are: every metric of DESIGN section 5, from integer sums over rows.
 
-mod calibration;
 mod evaluation;
+mod reliability;
 mod scores;
 mod tally;
 
-pub use calibration::{Bin, Calibration, calibration};
-pub use evaluation::{Evaluation, Mode};
-pub use scores::{Scores, always_scored, score, score_also};
-pub use tally::{Propensities, Tally, tally, tally_draw};
+pub use evaluation::{Evaluation, EvaluationMode};
+pub use reliability::{CalibrationReport, ReliabilityBin, measure_calibration};
+pub use scores::{Scores, score, score_with_formulas, standard_metric_names};
+pub use tally::{InversePropensities, Tally, tally, tally_draw};
 
-use crate::classifier::{Draw, Mixture, Sampling};
+use crate::classifier::{DrawOptions, Mixture, Sampling};
 use crate::shard::Shard;
 use crate::world::World;
 
@@ -23,20 +23,20 @@ pub struct Summary {
 }
 
 /// Draws predictions `repeats` times and scores each draw. Collective.
-pub fn repeated(
+pub fn tally_repeated_draws(
     world: &World,
     shard: &Shard,
     mixture: &Mixture,
     sampling: Sampling,
     (seed, repeats): (u64, u32),
-    propensities: &Propensities,
+    propensities: &InversePropensities,
     mut finished: impl FnMut(u32),
 ) -> Vec<Tally> {
     // A single rule leaves nothing to chance: every draw is the first one.
     let draws = if mixture.rules.len() == 1 { 1 } else { repeats };
     (0..draws)
         .map(|round| {
-            let draw = Draw { sampling, seed, round };
+            let draw = DrawOptions { sampling, seed, round };
             let tally = tally_draw(world, shard, mixture, draw, propensities);
             finished(round + 1);
             tally

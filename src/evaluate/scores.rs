@@ -2,13 +2,13 @@
 
 use super::tally::Tally;
 use crate::error::Result;
-use crate::measure::{Metric, Population, Tensor};
+use crate::measure::{ConfusionTensor, Metric, Population};
 
 /// Metrics by name, in the order they are shown.
 pub type Scores = Vec<(String, f64)>;
 
 /// Binary measures shown as `macro-` and `micro-`.
-const BINARY: [&str; 10] = [
+const LABEL_MEASURES: [&str; 10] = [
     "precision",
     "recall",
     "f1",
@@ -22,36 +22,37 @@ const BINARY: [&str; 10] = [
 ];
 
 /// Metrics beside those, in the order of [`score`].
-const WHOLE: [&str; 7] =
+const OTHER_METRICS: [&str; 7] =
     ["instance-precision", "instance-recall", "instance-f1", "ndcg", "ps-precision", "hamming", "coverage"];
 
 const AVERAGES: [&str; 2] = ["macro", "micro"];
 
 /// Names of what [`score`] gives.
-pub fn always_scored() -> impl Iterator<Item = String> {
-    let averaged =
-        AVERAGES.iter().flat_map(|average| BINARY.iter().map(move |name| format!("{average}-{name}")));
-    WHOLE.iter().map(|&name| name.to_owned()).chain(averaged)
+pub fn standard_metric_names() -> impl Iterator<Item = String> {
+    let averaged = AVERAGES
+        .iter()
+        .flat_map(|average| LABEL_MEASURES.iter().map(move |name| format!("{average}-{name}")));
+    OTHER_METRICS.iter().map(|&name| name.to_owned()).chain(averaged)
 }
 
 /// Every metric of DESIGN section 5. `parts` are draws or rules with weights that sum to 1: with
 /// one part it is that draw; with the rules of a mixture, the exact expectation over its draws.
 pub fn score(parts: &[(f64, &Tally)], epsilon: f64) -> Result<Scores> {
-    score_also(parts, epsilon, &[])
+    score_with_formulas(parts, epsilon, &[])
 }
 
 /// The same, and after them the values of `formulas`, by their texts.
-pub fn score_also(parts: &[(f64, &Tally)], epsilon: f64, formulas: &[Metric]) -> Result<Scores> {
+pub fn score_with_formulas(parts: &[(f64, &Tally)], epsilon: f64, formulas: &[Metric]) -> Result<Scores> {
     let tallies: Vec<&Tally> = parts.iter().map(|part| part.1).collect();
-    let tensors: Vec<Tensor> = tallies
+    let tensors: Vec<ConfusionTensor> = tallies
         .iter()
         .map(|tally| {
             let population = Population { rows: tally.rows, unit: 1, positives: tally.positives.clone() };
-            Tensor::new(&tally.counts, &population)
+            ConfusionTensor::new(&tally.counts, &population)
         })
         .collect();
-    let weighted: Vec<(f64, &Tensor)> = parts.iter().map(|part| part.0).zip(&tensors).collect();
-    let tensor = Tensor::scaled_sum(&weighted);
+    let weighted: Vec<(f64, &ConfusionTensor)> = parts.iter().map(|part| part.0).zip(&tensors).collect();
+    let tensor = ConfusionTensor::scaled_sum(&weighted);
     let first = tallies[0];
     let per_row = |value: fn(&Tally) -> f64| {
         parts.iter().map(|(weight, tally)| weight * value(tally)).sum::<f64>() / first.rows as f64
@@ -74,9 +75,9 @@ pub fn score_also(parts: &[(f64, &Tally)], epsilon: f64, formulas: &[Metric]) ->
         wrong / labels,
         covered as f64 / labels,
     ];
-    let mut scores: Scores = always_scored().zip(whole).collect();
+    let mut scores: Scores = standard_metric_names().zip(whole).collect();
     let value = |metric: &Metric| metric.bind(first.k, epsilon).value(&tensor);
-    for name in always_scored().skip(WHOLE.len()) {
+    for name in standard_metric_names().skip(OTHER_METRICS.len()) {
         let value = value(&Metric::parse(&name)?);
         scores.push((name, value));
     }

@@ -1,32 +1,34 @@
 //! Sums over rows that all metrics are computed from. Integers, so ranks and threads may add them
 //! in any order.
 
-use crate::classifier::{Draw, Mixture, Pick, add_counts, count_positives, fold_draws, propensities};
-use crate::measure::Counts;
+use crate::classifier::{
+    DrawOptions, Mixture, Pick, add_counts, count_positives, fold_predictions, propensities,
+};
+use crate::measure::ConfusionCounts;
 use crate::shard::{FixedPoint, Shard};
 use crate::world::World;
 
 /// What propensity-scored precision weighs hits with: inverse propensities, the largest being 1.
-pub struct Propensities {
+pub struct InversePropensities {
     inverse: Vec<f64>,
 }
 
-impl Propensities {
+impl InversePropensities {
     /// From the label counts of the training data (Jain et al. 2016; A and B as the Extreme
     /// Classification repository has them for each data set, 0.55 and 1.5 unless said otherwise).
-    pub fn new(positives: &[u64], rows: u64, a: f64, b: f64) -> Propensities {
+    pub fn new(positives: &[u64], rows: u64, a: f64, b: f64) -> InversePropensities {
         let inverse: Vec<f64> = propensities(positives, rows, a, b).iter().map(|p| 1.0 / p).collect();
         let largest = inverse.iter().copied().fold(1.0, f64::max);
         // The metric is a ratio of two sums of these, so their scale is free; at most 1 they fit
         // fixed-point sums.
-        Propensities { inverse: inverse.iter().map(|value| value / largest).collect() }
+        InversePropensities { inverse: inverse.iter().map(|value| value / largest).collect() }
     }
 }
 
 /// Counts of one set of predictions, over all ranks.
 #[derive(Clone, Debug)]
 pub struct Tally {
-    pub counts: Counts,
+    pub counts: ConfusionCounts,
     pub positives: Vec<u64>,
     pub rows: u64,
     pub k: usize,
@@ -41,17 +43,23 @@ pub struct Tally {
 const SUMS: usize = 5;
 
 /// Adds up predictions (k picks a row, best first) against the shard's labels. Collective.
-pub fn tally(world: &World, shard: &Shard, picks: &[Pick], k: usize, propensities: &Propensities) -> Tally {
+pub fn tally(
+    world: &World,
+    shard: &Shard,
+    picks: &[Pick],
+    k: usize,
+    propensities: &InversePropensities,
+) -> Tally {
     let blocks = shard.marginals.blocks();
     let parts = blocks.fold(
-        || Sums::new(shard, propensities),
+        || TallySums::new(shard, propensities),
         |sums, block| {
             for local in blocks.rows(block) {
                 sums.add(local, &picks[local * k..(local + 1) * k]);
             }
         },
     );
-    total(world, shard, k, parts)
+    sum_over_ranks(world, shard, k, parts)
 }
 
 /// Draws predictions and adds them up as they come, so that they need no memory. Collective.
@@ -59,43 +67,43 @@ pub fn tally_draw(
     world: &World,
     shard: &Shard,
     mixture: &Mixture,
-    draw: Draw,
-    propensities: &Propensities,
+    draw: DrawOptions,
+    propensities: &InversePropensities,
 ) -> Tally {
-    let new = || Sums::new(shard, propensities);
-    let add = |sums: &mut Sums<'_>, _: usize, local: usize, picks: &[Pick]| sums.add(local, picks);
-    let parts = fold_draws(&shard.marginals, shard.rows.start, mixture, draw, new, add);
-    total(world, shard, mixture.k, parts)
+    let new = || TallySums::new(shard, propensities);
+    let add = |sums: &mut TallySums<'_>, _: usize, local: usize, picks: &[Pick]| sums.add(local, picks);
+    let parts = fold_predictions(&shard.marginals, shard.rows.start, mixture, draw, new, add);
+    sum_over_ranks(world, shard, mixture.k, parts)
 }
 
 /// One thread's sums over rows.
-struct Sums<'s> {
+struct TallySums<'s> {
     shard: &'s Shard,
-    propensities: &'s Propensities,
-    counts: Counts,
+    propensities: &'s InversePropensities,
+    counts: ConfusionCounts,
     /// Sums of the five values in [0, 1] of each row.
     values: [u64; SUMS],
     ideal: Vec<f64>,
 }
 
-impl<'s> Sums<'s> {
-    fn new(shard: &'s Shard, propensities: &'s Propensities) -> Self {
-        let counts = Counts::new(shard.labels());
-        Sums { shard, propensities, counts, values: [0; SUMS], ideal: Vec::new() }
+impl<'s> TallySums<'s> {
+    fn new(shard: &'s Shard, propensities: &'s InversePropensities) -> Self {
+        let counts = ConfusionCounts::new(shard.labels());
+        TallySums { shard, propensities, counts, values: [0; SUMS], ideal: Vec::new() }
     }
 
     fn add(&mut self, local: usize, picks: &[Pick]) {
         let fixed = FixedPoint::for_terms(self.shard.total_rows);
-        let truth = self.shard.true_labels(local);
-        let row = score_row(&mut self.counts, picks, truth, self.propensities, &mut self.ideal);
+        let true_labels = self.shard.true_labels(local);
+        let row = score_row(&mut self.counts, picks, true_labels, self.propensities, &mut self.ideal);
         for (sum, value) in self.values.iter_mut().zip(row) {
             *sum += fixed.encode(value);
         }
     }
 }
 
-fn total(world: &World, shard: &Shard, k: usize, parts: Vec<Sums<'_>>) -> Tally {
-    let (mut counts, mut values) = (Counts::new(shard.labels()), [0u64; SUMS]);
+fn sum_over_ranks(world: &World, shard: &Shard, k: usize, parts: Vec<TallySums<'_>>) -> Tally {
+    let (mut counts, mut values) = (ConfusionCounts::new(shard.labels()), [0u64; SUMS]);
     for part in parts {
         counts = add_counts(counts, part.counts);
         values.iter_mut().zip(part.values).for_each(|(sum, part)| *sum += part);
@@ -112,33 +120,33 @@ fn total(world: &World, shard: &Shard, k: usize, parts: Vec<Sums<'_>>) -> Tally 
 
 /// One row's counts, and its five values in [0, 1].
 fn score_row(
-    counts: &mut Counts,
+    counts: &mut ConfusionCounts,
     picks: &[Pick],
-    truth: &[u32],
-    propensities: &Propensities,
+    true_labels: &[u32],
+    propensities: &InversePropensities,
     ideal: &mut Vec<f64>,
 ) -> [f64; SUMS] {
     let (mut hits, mut gain, mut weighted) = (0.0, 0.0, 0.0);
     for (position, pick) in picks.iter().enumerate() {
         let label = pick.label as usize;
         counts.predicted[label] += 1;
-        if truth.binary_search(&pick.label).is_ok() {
+        if true_labels.binary_search(&pick.label).is_ok() {
             counts.true_positives[label] += 1;
             hits += 1.0;
             gain += discount(position);
             weighted += propensities.inverse[label];
         }
     }
-    if truth.is_empty() {
+    if true_labels.is_empty() {
         return [0.0; SUMS];
     }
     ideal.clear();
-    ideal.extend(truth.iter().map(|&label| propensities.inverse[label as usize]));
+    ideal.extend(true_labels.iter().map(|&label| propensities.inverse[label as usize]));
     ideal.sort_unstable_by(|a, b| b.total_cmp(a));
-    let reachable = truth.len().min(picks.len());
+    let reachable = true_labels.len().min(picks.len());
     let best_gain: f64 = (0..reachable).map(discount).sum();
     let best_weighted: f64 = ideal[..reachable].iter().sum();
-    let (k, relevant) = (picks.len() as f64, truth.len() as f64);
+    let (k, relevant) = (picks.len() as f64, true_labels.len() as f64);
     [
         hits / relevant,
         2.0 * hits / (k + relevant),

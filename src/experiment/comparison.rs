@@ -1,19 +1,19 @@
 //! The table that an experiment ends with: for each budget, one row a strategy, one column a metric.
 
-use super::results::{Found, Results};
-use crate::format::count;
+use super::results::{ClassifierResult, Results};
+use crate::format::format_count;
 use crate::report::{Align, Table};
 
 /// The rows of one budget.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     pub k: usize,
-    pub rows: Vec<Row>,
+    pub rows: Vec<ComparisonRow>,
 }
 
 /// A strategy, over all its seeds.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct ComparisonRow {
     pub strategy: &'static str,
     pub fitted_for: Option<String>,
     pub values: Vec<f64>,
@@ -26,15 +26,15 @@ const LOSSES: [&str; 1] = ["hamming"];
 
 impl Results {
     pub fn comparisons(&self) -> Vec<Comparison> {
-        let mut budgets: Vec<usize> = self.found.iter().map(|found| found.subject.k).collect();
+        let mut budgets: Vec<usize> = self.classifiers.iter().map(|found| found.spec.k).collect();
         budgets.dedup();
         budgets.into_iter().map(|k| self.comparison(k)).collect()
     }
 
     /// What differs in the seed only is together.
-    pub(super) fn groups(&self) -> Vec<Vec<&Found>> {
-        let mut groups: Vec<Vec<&Found>> = Vec::new();
-        for found in &self.found {
+    pub(super) fn groups(&self) -> Vec<Vec<&ClassifierResult>> {
+        let mut groups: Vec<Vec<&ClassifierResult>> = Vec::new();
+        for found in &self.classifiers {
             match groups.iter_mut().find(|group| same_but_seed(group[0], found)) {
                 Some(group) => group.push(found),
                 None => groups.push(vec![found]),
@@ -44,14 +44,14 @@ impl Results {
     }
 
     fn comparison(&self, k: usize) -> Comparison {
-        let groups = self.groups().into_iter().filter(|group| group[0].subject.k == k);
-        let row = |group: Vec<&Found>| Row {
-            strategy: group[0].subject.strategy(),
-            fitted_for: group[0].subject.fitted_for(),
+        let groups = self.groups().into_iter().filter(|group| group[0].spec.k == k);
+        let row = |group: Vec<&ClassifierResult>| ComparisonRow {
+            strategy: group[0].spec.strategy(),
+            fitted_for: group[0].spec.fitted_for(),
             values: self.columns.iter().map(|name| mean(&group, name)).collect(),
             best: Vec::new(),
         };
-        let mut rows: Vec<Row> = groups.map(row).collect();
+        let mut rows: Vec<ComparisonRow> = groups.map(row).collect();
         for (column, name) in self.columns.iter().enumerate() {
             let sign = if LOSSES.contains(&name.as_str()) { -1.0 } else { 1.0 };
             let best = rows.iter().map(|row| sign * row.values[column]).fold(f64::NEG_INFINITY, f64::max);
@@ -94,17 +94,17 @@ impl Results {
     }
 
     fn caption(&self, mark: &str) -> String {
-        let (n, m) = self.found.first().map_or((0, 0), |found| found.shape);
+        let (n, m) = self.classifiers.first().map_or((0, 0), |found| found.shape);
         let draws = match self.draws {
             1 => String::new(),
             draws => format!("; classifiers of several rules: mean of {draws} draws"),
         };
-        let (n, m) = (count(n), count(m));
+        let (n, m) = (format_count(n), format_count(m));
         format!("{n} test instances x {m} labels{draws}; {mark} marks the best of a column")
     }
 }
 
-impl Row {
+impl ComparisonRow {
     fn cells(&self, shown: impl Fn(String, bool) -> String) -> Vec<String> {
         let mut cells = vec![self.strategy.to_owned(), self.fitted_for.clone().unwrap_or_default()];
         let values = self.values.iter().zip(&self.best);
@@ -116,13 +116,13 @@ impl Row {
     }
 }
 
-fn same_but_seed(one: &Found, other: &Found) -> bool {
-    let (one, other) = (&one.subject, &other.subject);
+fn same_but_seed(one: &ClassifierResult, other: &ClassifierResult) -> bool {
+    let (one, other) = (&one.spec, &other.spec);
     (one.k, one.strategy(), one.fitted_for()) == (other.k, other.strategy(), other.fitted_for())
 }
 
 /// The mean over seeds.
-pub(super) fn mean(group: &[&Found], name: &str) -> f64 {
+pub(super) fn mean(group: &[&ClassifierResult], name: &str) -> f64 {
     group.iter().map(|found| found.value(name).mean).sum::<f64>() / group.len() as f64
 }
 
@@ -131,32 +131,37 @@ mod tests {
     use serde_json::Map;
 
     use super::*;
-    use crate::classifier::Strategy;
+    use crate::classifier::BaselineStrategy;
     use crate::evaluate::Summary;
-    use crate::experiment::Target;
-    use crate::experiment::subject::{Subject, Way};
+    use crate::experiment::FitTarget;
+    use crate::experiment::classifier_spec::{ClassifierMethod, ClassifierSpec};
     use crate::measure::Metric;
 
-    fn found(k: usize, way: Way, f1: f64, hamming: f64) -> Found {
+    fn found(k: usize, method: ClassifierMethod, f1: f64, hamming: f64) -> ClassifierResult {
         let summary = |mean| Summary { mean, std: 0.0 };
         let metrics = vec![("macro-f1".to_owned(), summary(f1)), ("hamming".to_owned(), summary(hamming))];
-        Found { subject: Subject { k, way }, classifier: Map::new(), shape: (2000, 200), metrics }
+        ClassifierResult {
+            spec: ClassifierSpec { k, method },
+            classifier: Map::new(),
+            shape: (2000, 200),
+            metrics,
+        }
     }
 
-    fn fitted(seed: u64) -> Way {
+    fn fitted(seed: u64) -> ClassifierMethod {
         let metric = Metric::parse("macro-f1").unwrap();
-        Way::FrankWolfe { metric, target: Target::Labels, seed: Some(seed) }
+        ClassifierMethod::FrankWolfe { metric, target: FitTarget::Labels, seed: Some(seed) }
     }
 
     fn results() -> Results {
-        let top = || Way::Baseline(Strategy::TopK);
+        let top = || ClassifierMethod::Baseline(BaselineStrategy::TopK);
         let found = vec![
             found(1, fitted(0), 0.5, 0.25),
             found(1, fitted(1), 0.25, 0.5),
             found(1, top(), 0.25, 0.125),
             found(3, top(), f64::NAN, 0.125),
         ];
-        Results { found, columns: vec!["macro-f1".into(), "hamming".into()], draws: 10 }
+        Results { classifiers: found, columns: vec!["macro-f1".into(), "hamming".into()], draws: 10 }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::lock::Holder;
-use crate::error::{ModuleError, Status};
+use crate::error::{ExitStatus, ModuleError};
 
 #[derive(Debug, thiserror::Error)]
 pub enum ExperimentError {
@@ -25,11 +25,11 @@ pub enum ExperimentError {
 }
 
 impl ModuleError for ExperimentError {
-    fn status(&self) -> Status {
+    fn status(&self) -> ExitStatus {
         match self {
-            ExperimentError::NotOurs { .. } | ExperimentError::NotFolder { .. } => Status::BadInput,
+            ExperimentError::NotOurs { .. } | ExperimentError::NotFolder { .. } => ExitStatus::BadInput,
             // The same command may work later.
-            _ => Status::Failure,
+            _ => ExitStatus::Failure,
         }
     }
 }

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::ExperimentError;
+use super::classifier_spec::ClassifierSpec;
 use super::lock::Lock;
-use super::step::{Part, Work};
-use super::subject::Subject;
+use super::step::{Action, FitOrTest};
 use crate::error::Result;
 use crate::store::StoreError;
 
@@ -32,8 +32,8 @@ impl Folder {
     }
 
     /// Whether there is something of an experiment there.
-    pub fn is_there(&self) -> bool {
-        self.lock().is_file()
+    pub fn is_experiment(&self) -> bool {
+        self.lock_file().is_file()
     }
 
     /// Refuses a folder that has other things in it.
@@ -43,19 +43,19 @@ impl Folder {
             return Err(ExperimentError::NotFolder { folder: folder() }.into());
         }
         let has_files = std::fs::read_dir(&self.root).is_ok_and(|mut files| files.next().is_some());
-        if has_files && !self.is_there() {
+        if has_files && !self.is_experiment() {
             return Err(ExperimentError::NotOurs { folder: folder() }.into());
         }
         Ok(())
     }
 
     /// Makes the folder, where it is not there, and takes it for this run.
-    pub fn take(&self) -> Result<Lock> {
+    pub fn lock_for_run(&self) -> Result<Lock> {
         self.check()?;
         for folder in [self.root.clone(), self.classifiers(), self.data(), self.records()] {
             std::fs::create_dir_all(&folder).map_err(|source| StoreError::Unwritable { folder, source })?;
         }
-        let lock = Lock::take(&self.root, &self.lock())?;
+        let lock = Lock::acquire(&self.root, &self.lock_file())?;
         self.remove_unfinished();
         Ok(lock)
     }
@@ -73,7 +73,7 @@ impl Folder {
         }
     }
 
-    fn lock(&self) -> PathBuf {
+    fn lock_file(&self) -> PathBuf {
         self.root.join("run.lock")
     }
 
@@ -89,31 +89,35 @@ impl Folder {
         self.root.join("records")
     }
 
-    pub(super) fn known_files(&self) -> PathBuf {
+    pub(super) fn hash_cache_file(&self) -> PathBuf {
         self.records().join("known-files.json")
     }
 
-    pub fn made(&self, part: Part) -> PathBuf {
+    pub fn data_file(&self, part: FitOrTest) -> PathBuf {
         self.data().join(format!("{}.h5", part.name()))
     }
 
-    pub fn classifier(&self, subject: &Subject) -> PathBuf {
-        self.classifiers().join(format!("{}.h5", subject.name()))
+    pub fn classifier_file(&self, spec: &ClassifierSpec) -> PathBuf {
+        self.classifiers().join(format!("{}.h5", spec.file_stem()))
     }
 
     /// Where a fit that is not finished keeps how far it has come. Its name tells for which facts.
-    pub(super) fn checkpoint(&self, subject: &Subject, identity: &str) -> PathBuf {
-        self.classifiers().join(format!("{}{}.checkpoint", Folder::of_fit(subject), &identity[..8]))
+    pub(super) fn checkpoint(&self, spec: &ClassifierSpec, fingerprint_hash: &str) -> PathBuf {
+        self.classifiers().join(format!(
+            "{}{}.checkpoint",
+            Folder::checkpoint_prefix(spec),
+            &fingerprint_hash[..8]
+        ))
     }
 
-    /// What the names of checkpoints of a subject begin with.
-    fn of_fit(subject: &Subject) -> String {
-        format!("{}.h5.", subject.name())
+    /// What the names of checkpoints of a spec begin with.
+    fn checkpoint_prefix(spec: &ClassifierSpec) -> String {
+        format!("{}.h5.", spec.file_stem())
     }
 
-    /// Removes the checkpoints of a subject that `which` says, with all that belongs to them.
-    pub(super) fn remove_checkpoints(&self, subject: &Subject, which: impl Fn(&Path) -> bool) {
-        let start = Folder::of_fit(subject);
+    /// Removes the checkpoints of a spec that `which` says, with all that belongs to them.
+    pub(super) fn remove_checkpoints(&self, spec: &ClassifierSpec, which: impl Fn(&Path) -> bool) {
+        let start = Folder::checkpoint_prefix(spec);
         for file in std::fs::read_dir(self.classifiers()).into_iter().flatten().flatten() {
             let name = file.file_name().to_string_lossy().into_owned();
             let Some(end) = name.find(".checkpoint").map(|at| at + ".checkpoint".len()) else { continue };
@@ -123,21 +127,21 @@ impl Folder {
         }
     }
 
-    pub(super) fn record(&self, work: &Work) -> PathBuf {
-        self.records().join(format!("{}.json", work.name()))
+    pub(super) fn record_file(&self, action: &Action) -> PathBuf {
+        self.records().join(format!("{}.json", action.file_stem()))
     }
 
     /// What a step makes beside its record.
-    pub(super) fn output(&self, work: &Work) -> Option<PathBuf> {
-        match work {
-            Work::Make(part) => Some(self.made(*part)),
-            Work::Find(subject) => Some(self.classifier(subject)),
-            Work::Evaluate(_) => None,
+    pub(super) fn output_file(&self, action: &Action) -> Option<PathBuf> {
+        match action {
+            Action::MakeData(part) => Some(self.data_file(*part)),
+            Action::MakeClassifier(spec) => Some(self.classifier_file(spec)),
+            Action::Evaluate(_) => None,
         }
     }
 
     /// The results, by the ending of the file's name.
-    pub fn results(&self, ending: &str) -> PathBuf {
+    pub fn results_file(&self, ending: &str) -> PathBuf {
         self.root.join(format!("results.{ending}"))
     }
 }
@@ -150,13 +154,13 @@ mod tests {
     fn what_a_killed_run_was_writing_goes_and_nothing_else() {
         let place = tempfile::tempdir().unwrap();
         let folder = Folder::new(place.path().join("out"));
-        drop(folder.take().unwrap());
+        drop(folder.lock_for_run().unwrap());
         let unfinished = folder.classifiers().join(".k3-top-k.h5.4711.part");
         let others = [folder.classifiers().join("k3-top-k.h5"), folder.records().join("my.part")];
         for path in others.iter().chain([&unfinished]) {
             std::fs::write(path, "x").unwrap();
         }
-        drop(folder.take().unwrap());
+        drop(folder.lock_for_run().unwrap());
         assert!(!unfinished.exists());
         assert!(others.iter().all(|path| path.exists()));
     }

@@ -1,8 +1,8 @@
 //! What fitting was good for: on the metric it was fitted for, against the best of what needs no fitting.
 
+use super::classifier_spec::ClassifierMethod;
 use super::comparison::mean;
-use super::results::{Found, Results};
-use super::subject::Way;
+use super::results::{ClassifierResult, Results};
 use crate::report::{Align, Table};
 
 /// A fitted classifier and its best competitor.
@@ -18,15 +18,15 @@ pub struct Gain {
 impl Results {
     /// One for each budget and fit; none where there is nothing to compare with.
     pub fn gains(&self) -> Vec<Gain> {
-        let gain = |group: &Vec<&Found>| {
-            let subject = &group[0].subject;
-            let metric = subject.metric()?;
-            let rivals = self.found.iter().filter(|found| found.subject.k == subject.k);
-            let rivals = rivals.filter(|found| matches!(found.subject.way, Way::Baseline(_)));
-            let rivals = rivals.map(|found| (found.subject.strategy(), found.value(metric).mean));
+        let gain = |group: &Vec<&ClassifierResult>| {
+            let spec = &group[0].spec;
+            let metric = spec.metric()?;
+            let rivals = self.classifiers.iter().filter(|found| found.spec.k == spec.k);
+            let rivals = rivals.filter(|found| matches!(found.spec.method, ClassifierMethod::Baseline(_)));
+            let rivals = rivals.map(|found| (found.spec.strategy(), found.value(metric).mean));
             let baseline = rivals.max_by(|a, b| a.1.total_cmp(&b.1))?;
-            let fitted_for = subject.fitted_for()?;
-            Some(Gain { k: subject.k, fitted_for, fitted: mean(group, metric), baseline })
+            let fitted_for = spec.fitted_for()?;
+            Some(Gain { k: spec.k, fitted_for, fitted: mean(group, metric), baseline })
         };
         self.groups().iter().filter_map(gain).collect()
     }

@@ -60,7 +60,7 @@ pub struct Lock {
 
 impl Lock {
     /// Takes the lock `path` of `folder`, or says who has it. What a run that was killed left is no obstacle.
-    pub(super) fn take(folder: &Path, path: &Path) -> Result<Lock> {
+    pub(super) fn acquire(folder: &Path, path: &Path) -> Result<Lock> {
         let io = |source| StoreError::Io { file: path.into(), action: "lock it", source };
         let mut file =
             File::options().read(true).write(true).create(true).truncate(false).open(path).map_err(io)?;
@@ -117,11 +117,11 @@ mod tests {
     fn a_second_run_is_told_who_is_there_and_a_later_one_is_not_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lock");
-        let first = Lock::take(folder.path(), &path).unwrap();
-        let refused = Lock::take(folder.path(), &path).unwrap_err().to_string();
+        let first = Lock::acquire(folder.path(), &path).unwrap();
+        let refused = Lock::acquire(folder.path(), &path).unwrap_err().to_string();
         assert!(refused.contains(&format!("process {}", std::process::id())), "{refused}");
         drop(first);
-        Lock::take(folder.path(), &path).unwrap();
+        Lock::acquire(folder.path(), &path).unwrap();
     }
 
     #[test]
@@ -129,7 +129,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lock");
         std::fs::write(&path, r#"{"host":"gone","process":1,"job":null}"#).unwrap();
-        Lock::take(folder.path(), &path).unwrap();
+        Lock::acquire(folder.path(), &path).unwrap();
     }
 
     #[test]

@@ -1,71 +1,71 @@
 //! Whole experiments: data, budgets, metrics and strategies, compared in one table.
 //!
-//! An [`Experiment`] becomes [`Step`]s, each with the facts its result depends on. What a step made is in the output
+//! An [`Experiment`] becomes [`ExperimentStep`]s, each with the facts its result depends on. What a step made is in the output
 //! [`Folder`], beside a record of those facts; a step whose record is there and whose facts are the same is not done
 //! again. At the end all of them make one [`Comparison`].
 
+mod classifier_spec;
 mod comparison;
-mod content;
-mod divide;
 mod error;
-mod fitting;
+mod file_hash;
+mod fingerprint_hash;
+mod fit_progress;
+mod fit_rows;
 mod folder;
 mod gains;
-mod identity;
-mod known_files;
+mod hash_cache;
 mod lock;
-mod need;
-mod perform;
+mod memory_estimate;
 mod plan;
 mod record;
 mod results;
+mod run;
+mod split_step;
 mod state;
 mod step;
-mod subject;
-mod watcher;
-mod worker;
+mod step_runner;
 
-pub use comparison::{Comparison, Row};
+pub use classifier_spec::{ClassifierMethod, ClassifierSpec};
+pub use comparison::{Comparison, ComparisonRow};
 pub use error::ExperimentError;
 pub use folder::Folder;
 pub use gains::Gain;
-pub use perform::perform;
-pub use plan::{Again, Plan, plan};
+pub use plan::{ExperimentPlan, ReusePolicy, plan};
 pub use results::Results;
-pub use state::{Reason, State};
-pub use step::{Part, Step, Work};
-pub use subject::{Subject, Way};
+pub use run::run_experiment;
+pub use state::{StepState, ToDoReason};
+pub use step::{Action, ExperimentStep, FitOrTest};
 
 use std::path::PathBuf;
 
-use crate::classifier::{Candidates, Constants, Strategy};
+use crate::classifier::{BaselineConstants, BaselineStrategy, Candidates};
 use crate::evaluate::Evaluation;
-use crate::job::Control;
+use crate::job::StopControl;
 use crate::load::LoadOptions;
 use crate::measure::Metric;
-use crate::optimize::Search;
+use crate::optimize::FitConfig;
 use crate::report::Console;
 use crate::split::Split;
 use crate::store::Location;
-use crate::synth::Sample;
+use crate::synth::SynthSample;
 use crate::world::World;
 
 /// What is compared, on which data.
 #[derive(Clone, Debug)]
 pub struct Experiment {
-    pub fit: Data,
+    pub fit: DataSource,
     /// Its labels are there.
-    pub test: Data,
+    pub test: DataSource,
     /// Labels that priors and propensities come from, instead of those of the fitting rows.
     pub train: Option<Location>,
     /// Values of k.
     pub budgets: Vec<usize>,
     pub metrics: Vec<Metric>,
-    pub choices: Vec<Choice>,
-    pub targets: Vec<Target>,
+    pub strategies: Vec<StrategyChoice>,
+    pub targets: Vec<FitTarget>,
     pub seeds: Vec<u64>,
-    pub search: Search,
-    pub baselines: Baselines,
+    pub search: FitConfig,
+    pub baselines: BaselineSettings,
     pub evaluation: Evaluation,
     /// A and B of the propensities of ps-precision.
     pub propensity: (f64, f64),
@@ -75,27 +75,27 @@ pub struct Experiment {
 
 /// Where an experiment is done.
 #[derive(Clone, Copy)]
-pub struct Site<'a> {
+pub struct RunContext<'a> {
     pub world: &'a World,
     pub console: &'a Console,
     pub folder: &'a Folder,
     /// Says when to stop.
-    pub control: &'a Control,
+    pub control: &'a StopControl,
 }
 
 /// A sample of instances.
 #[derive(Clone, Debug)]
-pub enum Data {
+pub enum DataSource {
     Files(LoadOptions),
     /// Made by the experiment itself.
-    Made(Sample),
+    Synthetic(SynthSample),
     /// Rows to fit on and rows to test on are the two parts of a file.
-    Divided(Divided),
+    Split(SplitFile),
 }
 
 /// A file, and how it is divided into rows to fit on and rows to test on.
 #[derive(Clone, Debug)]
-pub struct Divided {
+pub struct SplitFile {
     pub file: PathBuf,
     pub split: Split,
     /// Accept marginals outside [0, 1] and move them to the nearer end.
@@ -104,42 +104,42 @@ pub struct Divided {
 
 /// One way to choose labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Choice {
+pub enum StrategyChoice {
     FrankWolfe,
-    Baseline(Strategy),
+    Baseline(BaselineStrategy),
 }
 
-impl Choice {
+impl StrategyChoice {
     pub const FRANK_WOLFE: &str = "frank-wolfe";
 
     pub fn name(self) -> &'static str {
         match self {
-            Choice::FrankWolfe => Choice::FRANK_WOLFE,
-            Choice::Baseline(strategy) => strategy.name(),
+            StrategyChoice::FrankWolfe => StrategyChoice::FRANK_WOLFE,
+            StrategyChoice::Baseline(strategy) => strategy.name(),
         }
     }
 }
 
 /// What counts as right while fitting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum FitTarget {
     Labels,
     /// The marginals stand in for labels.
     Expected,
 }
 
-impl Target {
+impl FitTarget {
     pub fn name(self) -> &'static str {
         match self {
-            Target::Labels => "labels",
-            Target::Expected => "expected",
+            FitTarget::Labels => "labels",
+            FitTarget::Expected => "expected",
         }
     }
 }
 
 /// What baselines have in common.
 #[derive(Clone, Copy, Debug)]
-pub struct Baselines {
-    pub constants: Constants,
+pub struct BaselineSettings {
+    pub constants: BaselineConstants,
     pub candidates: Candidates,
 }

@@ -15,7 +15,7 @@ use crate::store::{Overwrite, write_text};
 pub(super) struct Record {
     pub facts: Fingerprint,
     /// The file that was made, if any.
-    pub output: Option<Output>,
+    pub output: Option<OutputFile>,
     /// The same for the same facts.
     pub found: Value,
     pub seconds: f64,
@@ -23,42 +23,42 @@ pub(super) struct Record {
 
 /// A file that a step made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Output {
+pub(super) struct OutputFile {
     pub bytes: u64,
     pub content: String,
 }
 
 /// What is there under the name of a record.
 #[derive(Debug, PartialEq)]
-pub(super) enum Kept {
-    Nothing,
+pub(super) enum RecordRead {
+    Missing,
     Damaged,
-    Record(Box<Record>),
+    Valid(Box<Record>),
 }
 
 #[derive(Serialize, Deserialize)]
-struct Stored {
+struct RecordFile {
     checksum: String,
     record: Value,
 }
 
 impl Record {
-    pub fn read(path: &Path) -> Kept {
+    pub fn read(path: &Path) -> RecordRead {
         let text = match std::fs::read(path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Kept::Nothing,
-            Err(_) => return Kept::Damaged,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return RecordRead::Missing,
+            Err(_) => return RecordRead::Damaged,
             Ok(text) => text,
         };
-        let stored: Option<Stored> = serde_json::from_slice(&text).ok();
+        let stored: Option<RecordFile> = serde_json::from_slice(&text).ok();
         let whole = stored.filter(|stored| stored.checksum == checksum(&stored.record));
         let record = whole.and_then(|stored| serde_json::from_value(stored.record).ok());
-        record.map_or(Kept::Damaged, |record| Kept::Record(Box::new(record)))
+        record.map_or(RecordRead::Damaged, |record| RecordRead::Valid(Box::new(record)))
     }
 
     /// Whole or not at all.
     pub fn write(&self, path: &Path) -> Result<()> {
         let record = serde_json::to_value(self).expect("names and numbers can be written as JSON");
-        let stored = Stored { checksum: checksum(&record), record };
+        let stored = RecordFile { checksum: checksum(&record), record };
         let text = serde_json::to_string_pretty(&stored).expect("names and numbers can be written as JSON");
         Ok(write_text(path, Overwrite::Replace, &format!("{text}\n"))?)
     }
@@ -76,7 +76,7 @@ mod tests {
     fn record() -> Record {
         Record {
             facts: Fingerprint::default().with("k", 3),
-            output: Some(Output { bytes: 7, content: "ab".into() }),
+            output: Some(OutputFile { bytes: 7, content: "ab".into() }),
             // Numbers that a careless reader would not give back to the last bit.
             found: json!({ "a": 0.1f64.next_up(), "b": 5e-324, "c": 8.41e21, "d": u64::MAX, "e": 1.0 / 3.0 }),
             seconds: 0.3,
@@ -87,9 +87,9 @@ mod tests {
     fn a_record_is_read_as_it_was_written() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("r.json");
-        assert_eq!(Record::read(&path), Kept::Nothing);
+        assert_eq!(Record::read(&path), RecordRead::Missing);
         record().write(&path).unwrap();
-        assert_eq!(Record::read(&path), Kept::Record(Box::new(record())));
+        assert_eq!(Record::read(&path), RecordRead::Valid(Box::new(record())));
     }
 
     #[test]
@@ -101,7 +101,7 @@ mod tests {
         for (from, to) in [("\"3\"", "\"4\""), ("\"bytes\": 7", "\"bytes\": 8"), ("0.3", "0.4"), ("}", "")] {
             assert!(text.contains(from), "{from} in {text}");
             std::fs::write(&path, text.replacen(from, to, 1)).unwrap();
-            assert_eq!(Record::read(&path), Kept::Damaged, "{from} to {to}");
+            assert_eq!(Record::read(&path), RecordRead::Damaged, "{from} to {to}");
         }
     }
 }

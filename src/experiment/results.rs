@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Folder, Subject};
+use super::{ClassifierSpec, Folder};
 use crate::error::Result;
 use crate::evaluate::Summary;
 use crate::store::{Overwrite, write_text};
@@ -11,7 +11,7 @@ use crate::store::{Overwrite, write_text};
 /// Everything found, in the order of the experiment.
 #[derive(Clone, Debug, Default)]
 pub struct Results {
-    pub found: Vec<Found>,
+    pub classifiers: Vec<ClassifierResult>,
     /// What the table shows, by name.
     pub columns: Vec<String>,
     /// The number of draws that each mean is over.
@@ -20,8 +20,8 @@ pub struct Results {
 
 /// One classifier and how good it is.
 #[derive(Clone, Debug)]
-pub struct Found {
-    pub subject: Subject,
+pub struct ClassifierResult {
+    pub spec: ClassifierSpec,
     /// How it was found: rules, and where it was fitted, utility, iterations and why the search ended.
     pub classifier: Map<String, Value>,
     /// Test rows and labels.
@@ -30,20 +30,21 @@ pub struct Found {
 }
 
 /// What is said of a classifier, beside its metrics.
-const CLASSIFIER: [&str; 5] = ["rules", "utility", "iterations", "passes", "stopped"];
+const CLASSIFIER_KEYS: [&str; 5] = ["rules", "utility", "iterations", "passes", "stopped"];
 
-impl Found {
-    fn facts(&self) -> Vec<(&'static str, Value)> {
-        let Subject { k, .. } = self.subject;
+impl ClassifierResult {
+    fn properties(&self) -> Vec<(&'static str, Value)> {
+        let ClassifierSpec { k, .. } = self.spec;
         let mut facts = vec![
             ("k", json!(k)),
-            ("strategy", json!(self.subject.strategy())),
-            ("metric", json!(self.subject.metric())),
-            ("targets", json!(self.subject.target().map(super::Target::name))),
-            ("seed", json!(self.subject.seed())),
+            ("strategy", json!(self.spec.strategy())),
+            ("metric", json!(self.spec.metric())),
+            ("targets", json!(self.spec.target().map(super::FitTarget::name))),
+            ("seed", json!(self.spec.seed())),
         ];
-        facts
-            .extend(CLASSIFIER.map(|name| (name, self.classifier.get(name).cloned().unwrap_or(Value::Null))));
+        facts.extend(
+            CLASSIFIER_KEYS.map(|name| (name, self.classifier.get(name).cloned().unwrap_or(Value::Null))),
+        );
         facts
     }
 
@@ -56,22 +57,22 @@ impl Found {
 
 impl Results {
     pub fn json(&self) -> Value {
-        let one = |found: &Found| {
+        let one = |found: &ClassifierResult| {
             let mut facts: Map<String, Value> =
-                found.facts().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+                found.properties().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
             let metrics: Map<String, Value> =
                 found.metrics.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
             facts.insert("metrics".into(), metrics.into());
             Value::from(facts)
         };
-        let (n, m) = self.found.first().map_or((0, 0), |found| found.shape);
+        let (n, m) = self.classifiers.first().map_or((0, 0), |found| found.shape);
         json!({
             "version": env!("CARGO_PKG_VERSION"),
             "n": n,
             "m": m,
             "repeats": self.draws,
             "columns": self.columns,
-            "results": self.found.iter().map(one).collect::<Vec<_>>(),
+            "results": self.classifiers.iter().map(one).collect::<Vec<_>>(),
         })
     }
 
@@ -79,21 +80,21 @@ impl Results {
     pub fn write(&self, folder: &Folder) -> Result<()> {
         let texts = [("json", format!("{:#}\n", self.json())), ("csv", self.csv()), ("md", self.markdown())];
         for (ending, text) in texts {
-            write_text(&folder.results(ending), Overwrite::Replace, &text)?;
+            write_text(&folder.results_file(ending), Overwrite::Replace, &text)?;
         }
         Ok(())
     }
 
     /// One line for each classifier, with the mean and the deviation of every metric.
     pub fn csv(&self) -> String {
-        let Some(first) = self.found.first() else { return String::new() };
-        let mut header: Vec<String> = first.facts().iter().map(|fact| fact.0.to_owned()).collect();
+        let Some(first) = self.classifiers.first() else { return String::new() };
+        let mut header: Vec<String> = first.properties().iter().map(|fact| fact.0.to_owned()).collect();
         for (name, _) in &first.metrics {
             header.extend([name.clone(), format!("{name} std")]);
         }
         let mut text = csv_line(&header);
-        for found in &self.found {
-            let mut cells: Vec<String> = found.facts().iter().map(|fact| plain(&fact.1)).collect();
+        for found in &self.classifiers {
+            let mut cells: Vec<String> = found.properties().iter().map(|fact| plain(&fact.1)).collect();
             for (name, _) in &first.metrics {
                 let Summary { mean, std } = found.value(name);
                 cells.extend([mean, std].map(|value| plain(&json!(value))));

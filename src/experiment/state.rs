@@ -3,57 +3,57 @@
 use std::fmt;
 
 use super::folder::Folder;
-use super::known_files::KnownFiles;
-use super::record::{Kept, Record};
-use super::step::{Step, Work};
-use crate::checkpoint::is_there;
+use super::hash_cache::HashCache;
+use super::record::{Record, RecordRead};
+use super::step::{Action, ExperimentStep};
+use crate::checkpoint::snapshot_exists;
 
 /// A step's state before anything is done.
 #[derive(Debug)]
-pub enum State {
+pub enum StepState {
     /// What was found then.
-    Done(Box<Known>),
-    ToDo(Reason),
+    Done(Box<DoneStep>),
+    ToDo(ToDoReason),
 }
 
-impl State {
+impl StepState {
     /// What was found, if it was.
-    pub(super) fn into_found(self) -> serde_json::Value {
+    pub(super) fn into_result(self) -> serde_json::Value {
         match self {
-            State::Done(known) => known.0.found,
-            State::ToDo(_) => serde_json::Value::Null,
+            StepState::Done(done) => done.0.found,
+            StepState::ToDo(_) => serde_json::Value::Null,
         }
     }
 }
 
 /// The record of a step that need not be done again.
 #[derive(Debug)]
-pub struct Known(pub(super) Record);
+pub struct DoneStep(pub(super) Record);
 
 /// Why a step is to be done.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reason {
+pub enum ToDoReason {
     New,
     /// A run was stopped in the middle of it.
-    Begun,
+    HasCheckpoint,
     Forced,
     /// The difference.
     Changed(String),
     DamagedRecord,
-    NoOutput,
-    OtherOutput,
+    OutputMissing,
+    OutputDiffers,
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for ToDoReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Reason::New => write!(f, "to do"),
-            Reason::Begun => write!(f, "to go on from its checkpoint"),
-            Reason::Forced => write!(f, "to do again: --force"),
-            Reason::Changed(difference) => write!(f, "to do again: {}", shortened(difference)),
-            Reason::DamagedRecord => write!(f, "to do again: its record is damaged"),
-            Reason::NoOutput => write!(f, "to do again: its file is gone"),
-            Reason::OtherOutput => write!(f, "to do again: its file is not the one that was made"),
+            ToDoReason::New => write!(f, "to do"),
+            ToDoReason::HasCheckpoint => write!(f, "to go on from its checkpoint"),
+            ToDoReason::Forced => write!(f, "to do again: --force"),
+            ToDoReason::Changed(difference) => write!(f, "to do again: {}", shortened(difference)),
+            ToDoReason::DamagedRecord => write!(f, "to do again: its record is damaged"),
+            ToDoReason::OutputMissing => write!(f, "to do again: its file is gone"),
+            ToDoReason::OutputDiffers => write!(f, "to do again: its file is not the one that was made"),
         }
     }
 }
@@ -74,35 +74,39 @@ fn shortened(text: &str) -> String {
 }
 
 /// Looks for a step in the folder. On rank 0.
-pub(super) fn state(folder: &Folder, known: &mut KnownFiles, step: &Step) -> State {
-    let reason = match done(folder, known, step) {
-        Ok(record) => return State::Done(Box::new(Known(record))),
+pub(super) fn step_state(folder: &Folder, hashes: &mut HashCache, step: &ExperimentStep) -> StepState {
+    let reason = match reusable_record(folder, hashes, step) {
+        Ok(record) => return StepState::Done(Box::new(DoneStep(record))),
         Err(reason) => reason,
     };
-    let begun = match &step.work {
-        Work::Find(subject) => is_there(&folder.checkpoint(subject, &step.identity)),
+    let begun = match &step.action {
+        Action::MakeClassifier(spec) => snapshot_exists(&folder.checkpoint(spec, &step.fingerprint_hash)),
         _ => false,
     };
-    State::ToDo(if begun { Reason::Begun } else { reason })
+    StepState::ToDo(if begun { ToDoReason::HasCheckpoint } else { reason })
 }
 
 /// The record of a step that is done, or why it is not.
-fn done(folder: &Folder, known: &mut KnownFiles, step: &Step) -> Result<Record, Reason> {
-    let record = match Record::read(&folder.record(&step.work)) {
-        Kept::Nothing => return Err(Reason::New),
-        Kept::Damaged => return Err(Reason::DamagedRecord),
-        Kept::Record(record) => record,
+fn reusable_record(
+    folder: &Folder,
+    hashes: &mut HashCache,
+    step: &ExperimentStep,
+) -> Result<Record, ToDoReason> {
+    let record = match Record::read(&folder.record_file(&step.action)) {
+        RecordRead::Missing => return Err(ToDoReason::New),
+        RecordRead::Damaged => return Err(ToDoReason::DamagedRecord),
+        RecordRead::Valid(record) => record,
     };
-    if record.facts != step.facts {
-        let difference = record.facts.difference(&step.facts);
-        return Err(Reason::Changed(difference.unwrap_or_else(|| "other options".into())));
+    if record.facts != step.fingerprint {
+        let difference = record.facts.difference(&step.fingerprint);
+        return Err(ToDoReason::Changed(difference.unwrap_or_else(|| "other options".into())));
     }
-    if let Some(path) = folder.output(&step.work) {
+    if let Some(path) = folder.output_file(&step.action) {
         let made = record.output.as_ref();
-        match (known.own(&path), made) {
+        match (hashes.output_hash(&path), made) {
             (Ok((bytes, content)), Some(made)) if (bytes, &content) == (made.bytes, &made.content) => (),
-            (Err(_), _) => return Err(Reason::NoOutput),
-            _ => return Err(Reason::OtherOutput),
+            (Err(_), _) => return Err(ToDoReason::OutputMissing),
+            _ => return Err(ToDoReason::OutputDiffers),
         }
     }
     Ok(*record)

@@ -1,67 +1,69 @@
 //! One step of an experiment.
 
-use super::Subject;
-use super::identity::identity;
+use super::ClassifierSpec;
+use super::fingerprint_hash::fingerprint_hash;
 use crate::checkpoint::Fingerprint;
 
 /// Which sample of the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum FitOrTest {
     Fit,
     Test,
 }
 
-impl Part {
+impl FitOrTest {
     pub fn name(self) -> &'static str {
         match self {
-            Part::Fit => "fit",
-            Part::Test => "test",
+            FitOrTest::Fit => "fit",
+            FitOrTest::Test => "test",
         }
     }
 }
 
 /// What a step does.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Work {
+pub enum Action {
     /// Makes data.
-    Make(Part),
+    MakeData(FitOrTest),
     /// Finds a classifier.
-    Find(Subject),
+    MakeClassifier(ClassifierSpec),
     /// Evaluates it on the test rows.
-    Evaluate(Subject),
+    Evaluate(ClassifierSpec),
 }
 
-impl Work {
+impl Action {
     /// The stem of its record.
-    pub fn name(&self) -> String {
+    pub fn file_stem(&self) -> String {
         match self {
-            Work::Make(part) => format!("data-{}", part.name()),
-            Work::Find(subject) => format!("classifier-{}", subject.name()),
-            Work::Evaluate(subject) => format!("evaluation-{}", subject.name()),
+            Action::MakeData(part) => format!("data-{}", part.name()),
+            Action::MakeClassifier(spec) => format!("classifier-{}", spec.file_stem()),
+            Action::Evaluate(spec) => format!("evaluation-{}", spec.file_stem()),
         }
     }
 
     /// For people.
-    pub fn shown(&self) -> String {
+    pub fn description(&self) -> String {
         match self {
-            Work::Make(part) => format!("make {} data", part.name()),
-            Work::Find(subject) if subject.metric().is_some() => format!("fit       {}", subject.shown()),
-            Work::Find(subject) => format!("baseline  {}", subject.shown()),
-            Work::Evaluate(subject) => format!("evaluate  {}", subject.shown()),
+            Action::MakeData(part) => format!("make {} data", part.name()),
+            Action::MakeClassifier(spec) if spec.metric().is_some() => {
+                format!("fit       {}", spec.description())
+            }
+            Action::MakeClassifier(spec) => format!("baseline  {}", spec.description()),
+            Action::Evaluate(spec) => format!("evaluate  {}", spec.description()),
         }
     }
 }
 
 /// Work, and all that its result depends on.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Step {
-    pub work: Work,
-    pub facts: Fingerprint,
-    pub identity: String,
+pub struct ExperimentStep {
+    pub action: Action,
+    pub fingerprint: Fingerprint,
+    pub fingerprint_hash: String,
 }
 
-impl Step {
-    pub fn new(work: Work, facts: Fingerprint) -> Step {
-        Step { work, identity: identity(&facts), facts }
+impl ExperimentStep {
+    pub fn new(action: Action, fingerprint: Fingerprint) -> ExperimentStep {
+        ExperimentStep { action, fingerprint_hash: fingerprint_hash(&fingerprint), fingerprint }
     }
 }

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use super::Imported;
 use super::error::{ImportError, InputProblem};
 use super::input::Group;
-use super::matrix::Sparse;
+use super::matrix::SparseMatrix;
 
 /// What one input holds.
-pub(super) struct Part {
+pub(super) struct InputContents {
     pub path: PathBuf,
-    pub features: Option<Sparse>,
-    pub labels: Option<Sparse>,
-    pub marginals: Option<Sparse>,
+    pub features: Option<SparseMatrix>,
+    pub labels: Option<SparseMatrix>,
+    pub marginals: Option<SparseMatrix>,
     pub label_names: Option<Vec<String>>,
     /// The number of labels is only the largest that occurs; there may be more.
     pub labels_inferred: bool,
@@ -21,9 +21,9 @@ pub(super) struct Part {
     pub notes: Vec<String>,
 }
 
-impl Part {
-    pub fn new(path: &Path) -> Part {
-        Part {
+impl InputContents {
+    pub fn new(path: &Path) -> InputContents {
+        InputContents {
             path: path.to_owned(),
             features: None,
             labels: None,
@@ -40,7 +40,7 @@ impl Part {
     }
 
     /// Keeps one group, or everything.
-    pub fn only(mut self, group: Option<Group>) -> Part {
+    pub fn keep_group(mut self, group: Option<Group>) -> InputContents {
         if let Some(group) = group {
             if group != Group::Features {
                 self.features = None;
@@ -58,7 +58,7 @@ impl Part {
 }
 
 /// All parts as one. Labels whose number was inferred grow to that of the marginals, and the other way round.
-pub(super) fn combine(parts: Vec<Part>) -> Result<Imported, ImportError> {
+pub(super) fn combine(parts: Vec<InputContents>) -> Result<Imported, ImportError> {
     let mut whole = Imported::default();
     let mut taken: Vec<(Group, PathBuf, usize)> = Vec::new();
     let (mut labels_inferred, mut marginals_inferred) = (false, false);
@@ -70,7 +70,7 @@ pub(super) fn combine(parts: Vec<Part>) -> Result<Imported, ImportError> {
         ];
         for (group, matrix, place) in groups {
             let Some(matrix) = matrix else { continue };
-            check(&taken, group, &part.path, matrix.rows)?;
+            check_input(&taken, group, &part.path, matrix.rows)?;
             taken.push((group, part.path.clone(), matrix.rows));
             *place = Some(matrix);
         }
@@ -79,11 +79,11 @@ pub(super) fn combine(parts: Vec<Part>) -> Result<Imported, ImportError> {
         marginals_inferred |= part.marginals_inferred;
         whole.notes.extend(part.notes);
     }
-    fit_columns(&mut whole, &taken, labels_inferred, marginals_inferred)?;
+    unify_label_counts(&mut whole, &taken, labels_inferred, marginals_inferred)?;
     Ok(whole)
 }
 
-fn check(
+fn check_input(
     taken: &[(Group, PathBuf, usize)],
     group: Group,
     path: &Path,
@@ -103,7 +103,7 @@ fn check(
     }
 }
 
-fn fit_columns(
+fn unify_label_counts(
     whole: &mut Imported,
     taken: &[(Group, PathBuf, usize)],
     labels_inferred: bool,

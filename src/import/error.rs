@@ -114,15 +114,15 @@ pub enum InputProblem {
     )]
     LabelsUnknown { path: PathBuf },
     #[error(
-        "{}: {asked} labels were asked for, but a file of {attributes} attributes has \
+        "{}: {requested} labels were asked for, but a file of {attributes} attributes has \
          1 to {attributes}; correct --label-count", path.display()
     )]
-    LabelCount { path: PathBuf, asked: usize, attributes: usize },
+    LabelCount { path: PathBuf, requested: usize, attributes: usize },
     #[error(
-        "{}: lists {listed} labels, but --label-count is {asked}; leave --label-count out",
+        "{}: lists {listed} labels, but --label-count is {requested}; leave --label-count out",
         path.display()
     )]
-    LabelCountDiffers { path: PathBuf, listed: usize, asked: usize },
+    LabelCountDiffers { path: PathBuf, listed: usize, requested: usize },
 }
 
 impl ModuleError for ImportError {}

@@ -27,7 +27,7 @@ impl Group {
         }
     }
 
-    fn named(word: &str) -> Option<Group> {
+    fn from_name(word: &str) -> Option<Group> {
         [Group::Features, Group::Labels, Group::Marginals]
             .into_iter()
             .find(|group| group.name().eq_ignore_ascii_case(word))
@@ -57,7 +57,7 @@ impl Input {
     pub fn parse(text: &str) -> Result<Input, ImportError> {
         let (group, file) = match text.split_once('=') {
             Some((word, file)) if is_word(word) => {
-                let group = Group::named(word).ok_or_else(|| InputProblem::UnknownGroup {
+                let group = Group::from_name(word).ok_or_else(|| InputProblem::UnknownGroup {
                     found: word.to_owned(),
                     input: text.to_owned(),
                 })?;
@@ -104,7 +104,7 @@ pub enum Format {
 
 /// What a format leaves open.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Options {
+pub struct ImportOptions {
     /// Of all inputs whose name ends neither in `.npz`, `.npy` nor `.xml`: those speak for themselves.
     pub format: Format,
     /// ARFF without an XML label list: how many attributes are labels. Predictions: how many labels there are.

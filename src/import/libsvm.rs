@@ -1,19 +1,19 @@
 //! Multi-label LIBSVM text: the lines of the Extreme Classification format without its header.
 
-use super::combine::Part;
+use super::combine::InputContents;
 use super::error::ImportError;
 use super::lines::{Limits, Line, read_line, read_rows};
-use super::source::Source;
+use super::source::SourceFile;
 
 /// Reads features and labels; their numbers are inferred from the largest index that occurs.
 ///
 /// Labels count from 0. Features count from 0 or 1 as `zero_based` says, else from 0 if feature 0
 /// occurs and from 1 if it does not.
-pub(super) fn read(source: &Source, zero_based: Option<bool>) -> Result<Part, ImportError> {
+pub(super) fn read(source: &SourceFile, zero_based: Option<bool>) -> Result<InputContents, ImportError> {
     let lines: Vec<Line> = (1..).zip(source.text()?.lines()).collect();
     let limits = Limits { labels: None, features: None, one_based: zero_based == Some(false) };
     let mut block = read_rows(source, &lines, |line, block| read_line(line, &limits, block))?;
-    let mut part = Part::new(&source.path);
+    let mut part = InputContents::new(&source.path);
     let one_based = match zero_based {
         Some(zero_based) => !zero_based,
         None => {

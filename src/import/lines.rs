@@ -3,23 +3,23 @@
 use rayon::prelude::*;
 
 use super::error::ImportError;
-use super::matrix::Rows;
-use super::number::{self, NoValue};
-use super::source::Source;
+use super::matrix::SparseBuilder;
+use super::parse_number::{self, NumberError};
+use super::source::SourceFile;
 use super::text_problem::{TextProblem, excerpt};
 
 /// Lines one task reads; small enough that threads end together, large enough to be worth one.
 const LINES_PER_TASK: usize = 256;
 
 /// Features and labels of the same rows.
-pub(super) struct Block {
-    pub features: Rows,
-    pub labels: Rows,
+pub(super) struct RowBlock {
+    pub features: SparseBuilder,
+    pub labels: SparseBuilder,
 }
 
-impl Block {
-    fn new() -> Block {
-        Block { features: Rows::new(), labels: Rows::new() }
+impl RowBlock {
+    fn new() -> RowBlock {
+        RowBlock { features: SparseBuilder::new(), labels: SparseBuilder::new() }
     }
 }
 
@@ -30,21 +30,21 @@ pub(super) type Line<'a> = (usize, &'a str);
 ///
 /// The error, if any, is that of the first bad line, on any number of threads.
 pub(super) fn read_rows(
-    source: &Source,
+    source: &SourceFile,
     lines: &[Line],
-    read: impl Fn(&str, &mut Block) -> Result<(), TextProblem> + Sync,
-) -> Result<Block, ImportError> {
-    let blocks: Vec<Result<Block, ImportError>> = lines
+    read: impl Fn(&str, &mut RowBlock) -> Result<(), TextProblem> + Sync,
+) -> Result<RowBlock, ImportError> {
+    let blocks: Vec<Result<RowBlock, ImportError>> = lines
         .par_chunks(LINES_PER_TASK)
         .map(|chunk| {
-            let mut block = Block::new();
+            let mut block = RowBlock::new();
             for &(number, line) in chunk {
-                read(line, &mut block).map_err(|problem| source.at(number, problem))?;
+                read(line, &mut block).map_err(|problem| source.error_at(number, problem))?;
             }
             Ok(block)
         })
         .collect();
-    let mut whole = Block::new();
+    let mut whole = RowBlock::new();
     for block in blocks {
         let block = block?;
         whole.features.append(block.features);
@@ -62,7 +62,7 @@ pub(super) struct Limits {
 }
 
 /// Reads `l,l f:v f:v`. A line that starts with a blank or with `f:v` has no label.
-pub(super) fn read_line(line: &str, limits: &Limits, block: &mut Block) -> Result<(), TextProblem> {
+pub(super) fn read_line(line: &str, limits: &Limits, block: &mut RowBlock) -> Result<(), TextProblem> {
     let mut fields = line.split_ascii_whitespace().peekable();
     let unlabelled = line.starts_with(|c: char| c.is_ascii_whitespace());
     if let Some(field) = fields.next_if(|field| !unlabelled && !field.contains(':')) {
@@ -79,7 +79,7 @@ pub(super) fn read_line(line: &str, limits: &Limits, block: &mut Block) -> Resul
 }
 
 fn read_label(text: &str, limits: &Limits) -> Result<u32, TextProblem> {
-    let label = number::index(text).ok_or_else(|| TextProblem::Label { found: excerpt(text) })?;
+    let label = parse_number::index(text).ok_or_else(|| TextProblem::Label { found: excerpt(text) })?;
     match limits.labels {
         Some(labels) if label as usize >= labels => Err(TextProblem::LabelOutOfRange { label, labels }),
         _ => Ok(label),
@@ -88,7 +88,7 @@ fn read_label(text: &str, limits: &Limits) -> Result<u32, TextProblem> {
 
 fn read_feature(field: &str, limits: &Limits) -> Result<(u32, f32), TextProblem> {
     let (index, value) = field.split_once(':').ok_or_else(|| TextProblem::Pair { found: excerpt(field) })?;
-    let feature = number::index(index)
+    let feature = parse_number::index(index)
         .ok_or_else(|| TextProblem::FeatureIndex { index: excerpt(index), found: excerpt(field) })?;
     if let Some(features) = limits.features.filter(|&all| feature as usize >= all) {
         return Err(TextProblem::FeatureOutOfRange { feature, features });
@@ -96,11 +96,11 @@ fn read_feature(field: &str, limits: &Limits) -> Result<(u32, f32), TextProblem>
     if limits.one_based && feature == 0 {
         return Err(TextProblem::FeatureZero);
     }
-    let number = number::value(value).map_err(|why| {
+    let number = parse_number::value(value).map_err(|why| {
         let (value, found) = (excerpt(value), excerpt(field));
         match why {
-            NoValue::Garbage => TextProblem::Value { value, found },
-            NoValue::NotFinite => TextProblem::NotFinite { value, found },
+            NumberError::NotANumber => TextProblem::Value { value, found },
+            NumberError::NotFinite => TextProblem::NotFinite { value, found },
         }
     })?;
     Ok((feature, number))

@@ -5,7 +5,7 @@
 /// Row `r` is `indices[indptr[r]..indptr[r + 1]]` with the `values` at the same places. Its
 /// columns rise strictly and are below `columns`; values are finite.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sparse {
+pub struct SparseMatrix {
     /// Number of rows.
     pub rows: usize,
     /// Number of columns, stored or not.
@@ -18,17 +18,17 @@ pub struct Sparse {
     pub values: Vec<f32>,
 }
 
-/// Rows in the making: entries in any order, then [`Rows::end_row`].
+/// Rows in the making: entries in any order, then [`SparseBuilder::end_row`].
 #[derive(Debug)]
-pub(super) struct Rows {
+pub(super) struct SparseBuilder {
     indptr: Vec<usize>,
     indices: Vec<u32>,
     values: Vec<f32>,
 }
 
-impl Rows {
-    pub fn new() -> Rows {
-        Rows { indptr: vec![0], indices: Vec::new(), values: Vec::new() }
+impl SparseBuilder {
+    pub fn new() -> SparseBuilder {
+        SparseBuilder { indptr: vec![0], indices: Vec::new(), values: Vec::new() }
     }
 
     pub fn push(&mut self, column: u32, value: f32) {
@@ -57,7 +57,7 @@ impl Rows {
     }
 
     /// Puts all rows of `other` below these.
-    pub fn append(&mut self, other: Rows) {
+    pub fn append(&mut self, other: SparseBuilder) {
         let base = self.indices.len();
         self.indptr.extend(other.indptr.into_iter().skip(1).map(|end| base + end));
         self.indices.extend(other.indices);
@@ -81,8 +81,8 @@ impl Rows {
         self.indices.iter_mut().for_each(|column| *column -= 1);
     }
 
-    pub fn finish(self, columns: usize) -> Sparse {
-        Sparse {
+    pub fn finish(self, columns: usize) -> SparseMatrix {
+        SparseMatrix {
             rows: self.indptr.len() - 1,
             columns,
             indptr: self.indptr,

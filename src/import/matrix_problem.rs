@@ -1,6 +1,6 @@
 //! What can be wrong with a stored array or the matrix made of it.
 
-use super::text_problem::range;
+use super::text_problem::index_range;
 
 /// What is wrong with a stored array or the matrix made of it. Rows and columns count from 0.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -28,7 +28,7 @@ pub enum MatrixProblem {
     Entries { member: &'static str, found: usize, promised: usize },
     #[error("indptr[{at}] is {found}, but it starts at 0, never falls and ends within {entries}")]
     Pointer { at: usize, found: String, entries: usize },
-    #[error("{member}[{at}] is {found}, but the shape allows {}", range(*size))]
+    #[error("{member}[{at}] is {found}, but the shape allows {}", index_range(*size))]
     Index { member: &'static str, at: usize, found: String, size: usize },
     #[error("row {row}, column {column} is stored twice; call matrix.sum_duplicates() first")]
     Twice { row: usize, column: u32 },

@@ -3,16 +3,16 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::combine::Part;
+use super::combine::InputContents;
 use super::error::ImportError;
 use super::lines::{Line, read_rows};
-use super::number;
-use super::source::Source;
+use super::parse_number;
+use super::source::SourceFile;
 use super::text_problem::{TextProblem, excerpt};
 
 /// How many labels there are, and who says so.
 #[derive(Clone, Copy)]
-struct Known {
+struct LabelCount {
     labels: usize,
     by: &'static str,
 }
@@ -20,16 +20,20 @@ struct Known {
 /// Reads marginals. Labels count from 0; their number is that of the header, else `label_count`, else inferred from
 /// the largest that occurs. An empty line is a row without a score. Scores are probabilities; with `clamp` others are
 /// moved to the nearer end of [0, 1].
-pub(super) fn read(source: &Source, label_count: Option<usize>, clamp: bool) -> Result<Part, ImportError> {
+pub(super) fn read(
+    source: &SourceFile,
+    label_count: Option<usize>,
+    clamp: bool,
+) -> Result<InputContents, ImportError> {
     let mut lines: Vec<Line> = (1..).zip(source.text()?.lines()).collect();
-    let header =
-        read_header(lines.first().map_or("", |line| line.1)).map_err(|problem| source.at(1, problem))?;
+    let header = read_header(lines.first().map_or("", |line| line.1))
+        .map_err(|problem| source.error_at(1, problem))?;
     if let Some((rows, _)) = header {
         lines.remove(0);
         check_rows(source, &mut lines, rows)?;
     }
-    let by_header = header.map(|(_, labels)| Known { labels, by: "the header" });
-    let known = by_header.or(label_count.map(|labels| Known { labels, by: "--label-count" }));
+    let by_header = header.map(|(_, labels)| LabelCount { labels, by: "the header" });
+    let known = by_header.or(label_count.map(|labels| LabelCount { labels, by: "--label-count" }));
     let clamped = AtomicUsize::new(0);
     let block = read_rows(source, &lines, |line, block| {
         for field in line.split_ascii_whitespace() {
@@ -47,7 +51,7 @@ pub(super) fn read(source: &Source, label_count: Option<usize>, clamp: bool) -> 
         block.features.end_row().map_err(|label| TextProblem::LabelTwice { label })
     })?;
     let scores = block.features;
-    let mut part = Part::new(&source.path);
+    let mut part = InputContents::new(&source.path);
     let inferred = scores.largest_column().map_or(0, |label| label as usize + 1);
     if known.is_none() {
         part.marginals_inferred = true;
@@ -84,23 +88,23 @@ fn read_header(line: &str) -> Result<Option<(usize, usize)>, TextProblem> {
 }
 
 /// Leaves as many rows as the header promises; only empty lines may follow.
-fn check_rows(source: &Source, lines: &mut Vec<Line>, promised: usize) -> Result<(), ImportError> {
+fn check_rows(source: &SourceFile, lines: &mut Vec<Line>, promised: usize) -> Result<(), ImportError> {
     let found = lines.len();
     if found < promised {
-        return Err(source.at(1, TextProblem::TooFewRows { promised, found }));
+        return Err(source.error_at(1, TextProblem::TooFewRows { promised, found }));
     }
     if let Some((number, _)) = lines[promised..].iter().find(|line| !line.1.trim_ascii().is_empty()) {
-        return Err(source.at(*number, TextProblem::TooManyRows { promised, found: number - 1 }));
+        return Err(source.error_at(*number, TextProblem::TooManyRows { promised, found: number - 1 }));
     }
     lines.truncate(promised);
     Ok(())
 }
 
-fn read_score(field: &str, known: Option<Known>) -> Result<(u32, f64), TextProblem> {
+fn read_score(field: &str, known: Option<LabelCount>) -> Result<(u32, f64), TextProblem> {
     let (label, score) =
         field.split_once(':').ok_or_else(|| TextProblem::ScorePair { found: excerpt(field) })?;
-    let label = number::index(label).ok_or_else(|| TextProblem::Label { found: excerpt(label) })?;
-    if let Some(Known { labels, by }) = known.filter(|known| label as usize >= known.labels) {
+    let label = parse_number::index(label).ok_or_else(|| TextProblem::Label { found: excerpt(label) })?;
+    if let Some(LabelCount { labels, by }) = known.filter(|known| label as usize >= known.labels) {
         return Err(TextProblem::ScoredLabel { label, labels, by });
     }
     // Wider than it is stored: rounding would hide a probability just above 1.

@@ -13,13 +13,13 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// A file that has been read whole; never empty.
-pub(super) struct Source {
+pub(super) struct SourceFile {
     pub path: PathBuf,
     pub bytes: Vec<u8>,
 }
 
-impl Source {
-    pub fn read(path: &Path) -> Result<Source, ImportError> {
+impl SourceFile {
+    pub fn read(path: &Path) -> Result<SourceFile, ImportError> {
         let fail = |problem| ImportError::File { path: path.to_owned(), problem };
         let packed = fs::read(path).map_err(|error| {
             fail(match error.kind() {
@@ -35,7 +35,7 @@ impl Source {
         if bytes.is_empty() {
             return Err(fail(FileProblem::Empty));
         }
-        Ok(Source { path: path.to_owned(), bytes })
+        Ok(SourceFile { path: path.to_owned(), bytes })
     }
 
     /// The text, without a byte order mark.
@@ -44,12 +44,12 @@ impl Source {
         std::str::from_utf8(bytes).map_err(|error| {
             let good = error.valid_up_to();
             let line = 1 + bytes[..good].iter().filter(|&&byte| byte == b'\n').count();
-            self.at(line, TextProblem::NotUtf8 { byte: bytes[good] })
+            self.error_at(line, TextProblem::NotUtf8 { byte: bytes[good] })
         })
     }
 
     /// The error that `problem` is on `line`, counted from 1.
-    pub fn at(&self, line: usize, problem: TextProblem) -> ImportError {
+    pub fn error_at(&self, line: usize, problem: TextProblem) -> ImportError {
         ImportError::Text { path: self.path.clone(), line, problem }
     }
 }

@@ -18,7 +18,7 @@ pub enum TextProblem {
     TooManyRows { promised: usize, found: usize },
     #[error("label '{found}' is not a whole number from 0 to {}", u32::MAX)]
     Label { found: String },
-    #[error("label {label} is out of range; the header allows {}", range(*labels))]
+    #[error("label {label} is out of range; the header allows {}", index_range(*labels))]
     LabelOutOfRange { label: u32, labels: usize },
     #[error("label {label} occurs twice; name each label of a row once")]
     LabelTwice { label: u32 },
@@ -26,7 +26,7 @@ pub enum TextProblem {
     Pair { found: String },
     #[error("feature index '{index}' in '{found}' is not a whole number from 0 to {}", u32::MAX)]
     FeatureIndex { index: String, found: String },
-    #[error("feature {feature} is out of range; the header allows {}", range(*features))]
+    #[error("feature {feature} is out of range; the header allows {}", index_range(*features))]
     FeatureOutOfRange { feature: u32, features: usize },
     #[error("feature 0 occurs, but features were said to count from 1; pass --zero-based true")]
     FeatureZero,
@@ -40,7 +40,7 @@ pub enum TextProblem {
     // Predictions
     #[error("'{found}' is not a label with its score; write label:score")]
     ScorePair { found: String },
-    #[error("label {label} is out of range; {by} allows {}", range(*labels))]
+    #[error("label {label} is out of range; {by} allows {}", index_range(*labels))]
     ScoredLabel { label: u32, labels: usize, by: &'static str },
     #[error(
         "label {label} has the score {score}, but a probability lies in [0, 1]; turn scores into probabilities \
@@ -100,7 +100,7 @@ pub enum TextProblem {
 }
 
 /// The indices below `size`, in words.
-pub(super) fn range(size: usize) -> String {
+pub(super) fn index_range(size: usize) -> String {
     match size {
         0 => "none".to_owned(),
         _ => format!("0 to {}", size - 1),

@@ -3,38 +3,38 @@
 use std::fmt;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
+pub enum StopReason {
     Signal(i32),
     /// There is not enough time left for more.
     Time,
 }
 
-impl Reason {
+impl StopReason {
     /// Numbers that ranks can compare: the largest is what they agree on.
     pub(super) fn code(self) -> f64 {
         match self {
-            Reason::Signal(number) => number.into(),
-            Reason::Time => 1e6,
+            StopReason::Signal(number) => number.into(),
+            StopReason::Time => 1e6,
         }
     }
 
-    pub(super) fn from_code(code: f64) -> Option<Reason> {
+    pub(super) fn from_code(code: f64) -> Option<StopReason> {
         match code {
             0.0 => None,
-            1e6 => Some(Reason::Time),
-            number => Some(Reason::Signal(number as i32)),
+            1e6 => Some(StopReason::Time),
+            number => Some(StopReason::Signal(number as i32)),
         }
     }
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for StopReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Reason::Signal(number) => match signal_hook::low_level::signal_name(*number) {
+            StopReason::Signal(number) => match signal_hook::low_level::signal_name(*number) {
                 Some(name) => f.write_str(name),
                 None => write!(f, "signal {number}"),
             },
-            Reason::Time => f.write_str("the time is nearly up"),
+            StopReason::Time => f.write_str("the time is nearly up"),
         }
     }
 }
@@ -45,14 +45,16 @@ mod tests {
 
     #[test]
     fn reasons_survive_being_numbers() {
-        for reason in [Reason::Signal(15), Reason::Signal(1), Reason::Signal(64), Reason::Time] {
-            assert_eq!(Reason::from_code(reason.code()), Some(reason));
+        for reason in
+            [StopReason::Signal(15), StopReason::Signal(1), StopReason::Signal(64), StopReason::Time]
+        {
+            assert_eq!(StopReason::from_code(reason.code()), Some(reason));
         }
-        assert_eq!(Reason::from_code(0.0), None);
+        assert_eq!(StopReason::from_code(0.0), None);
     }
 
     #[test]
     fn signals_are_called_by_name() {
-        assert_eq!(Reason::Signal(15).to_string(), "SIGTERM");
+        assert_eq!(StopReason::Signal(15).to_string(), "SIGTERM");
     }
 }

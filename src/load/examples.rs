@@ -4,19 +4,19 @@ use std::ops::Range;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::shard::{read_rows, share};
+use super::shard::{read_rows, rows_of_this_rank};
 use crate::error::{Result, usage};
 use crate::sparse::Csr;
-use crate::store::{Content, Hdf5File, Location, MatrixFile};
+use crate::store::{Hdf5File, Location, MatrixFile, ValueKind};
 use crate::world::World;
 
 /// Which rows a rank holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Held {
+pub enum RowDistribution {
     /// A contiguous share of its own, balanced by stored features.
-    Share,
+    Split,
     /// All of them, on every rank.
-    All,
+    Replicated,
 }
 
 /// Rows with their features and, where given, labels.
@@ -31,7 +31,7 @@ pub struct Examples {
 
 impl Examples {
     /// A number that is the same for the same rows, however many ranks hold them, and another for others. Collective.
-    pub fn digest(&self, world: &World, held: Held) -> u64 {
+    pub fn digest(&self, world: &World, held: RowDistribution) -> u64 {
         let matrices: Vec<&Csr> =
             [Some(&self.features), self.labels.as_ref()].into_iter().flatten().collect();
         let starts: Vec<Vec<usize>> = matrices.iter().map(|it| it.indptr().raw_storage().to_vec()).collect();
@@ -49,8 +49,8 @@ impl Examples {
         // A sum, so that it does not matter who holds which row.
         let mine = (0..self.features.rows()).map(row).fold(0, u64::wrapping_add);
         match held {
-            Held::All => mine,
-            Held::Share => world.gather_to_all(mine).into_iter().fold(0, u64::wrapping_add),
+            RowDistribution::Replicated => mine,
+            RowDistribution::Split => world.gather_to_all(mine).into_iter().fold(0, u64::wrapping_add),
         }
     }
 }
@@ -61,7 +61,7 @@ pub fn load_examples(
     world: &World,
     features: &Location,
     labels: Option<&Location>,
-    held: Held,
+    held: RowDistribution,
     check: impl FnOnce(u64, u64, Option<u64>) -> Result<()>,
 ) -> Result<Examples> {
     let file = world.agree(Hdf5File::open(&features.file).map_err(Into::into))?;
@@ -91,13 +91,13 @@ pub fn load_examples(
     }
     check(total_rows, columns, label_matrix.as_ref().map(|labels| labels.shape().1))?;
     let rows = match held {
-        Held::Share => share(world, &matrix)?,
-        Held::All => 0..total_rows,
+        RowDistribution::Split => rows_of_this_rank(world, &matrix)?,
+        RowDistribution::Replicated => 0..total_rows,
     };
     let labels = match &label_matrix {
-        Some(labels) => Some(read_rows(world, labels, rows.clone(), Content::Labels)?),
+        Some(labels) => Some(read_rows(world, labels, rows.clone(), ValueKind::Labels)?),
         None => None,
     };
-    let features = read_rows(world, &matrix, rows.clone(), Content::Finite)?;
+    let features = read_rows(world, &matrix, rows.clone(), ValueKind::Finite)?;
     Ok(Examples { rows, total_rows, features, labels })
 }

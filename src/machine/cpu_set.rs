@@ -14,10 +14,10 @@ pub struct CpuSet(BTreeSet<u32>);
 /// No list of processors.
 #[derive(Debug, thiserror::Error)]
 #[error("'{0}' is no list of processors like 0-3,8")]
-pub struct NotACpuSet(String);
+pub struct ParseCpuSetError(String);
 
 /// More processors than any kernel numbers: a longer range is garbage, and would fill the memory.
-const MOST: u32 = 1 << 16;
+const MAX_CPUS: u32 = 1 << 16;
 
 impl CpuSet {
     pub fn first(count: usize) -> CpuSet {
@@ -51,29 +51,29 @@ impl CpuSet {
 }
 
 impl FromStr for CpuSet {
-    type Err = NotACpuSet;
+    type Err = ParseCpuSetError;
 
-    fn from_str(text: &str) -> Result<CpuSet, NotACpuSet> {
-        let number = |text: &str| text.trim().parse::<u32>().ok().filter(|&cpu| cpu < MOST);
+    fn from_str(text: &str) -> Result<CpuSet, ParseCpuSetError> {
+        let number = |text: &str| text.trim().parse::<u32>().ok().filter(|&cpu| cpu < MAX_CPUS);
         let range = |part: &str| match part.split_once('-') {
             Some((first, last)) => Some(number(first)?..=number(last)?),
             None => number(part).map(|cpu| cpu..=cpu),
         };
         let parts = text.trim().split(',').filter(|part| !part.is_empty());
         let ranges: Option<Vec<_>> = parts.map(range).collect();
-        let cpus = ranges.ok_or_else(|| NotACpuSet(text.trim().to_owned()))?;
+        let cpus = ranges.ok_or_else(|| ParseCpuSetError(text.trim().to_owned()))?;
         Ok(CpuSet(cpus.into_iter().flatten().collect()))
     }
 }
 
 impl fmt::Display for CpuSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", ranges(self.iter().map(|cpu| cpu as usize)))
+        write!(f, "{}", format_ranges(self.iter().map(|cpu| cpu as usize)))
     }
 }
 
 /// Ascending numbers, those that follow each other as a range: `0-3,8`.
-pub fn ranges(numbers: impl IntoIterator<Item = usize>) -> String {
+pub fn format_ranges(numbers: impl IntoIterator<Item = usize>) -> String {
     let mut found: Vec<(usize, usize)> = Vec::new();
     for number in numbers {
         match found.last_mut() {
@@ -94,9 +94,9 @@ impl From<CpuSet> for String {
 }
 
 impl TryFrom<String> for CpuSet {
-    type Error = NotACpuSet;
+    type Error = ParseCpuSetError;
 
-    fn try_from(text: String) -> Result<CpuSet, NotACpuSet> {
+    fn try_from(text: String) -> Result<CpuSet, ParseCpuSetError> {
         text.parse()
     }
 }

@@ -22,7 +22,7 @@ pub struct FileSystem {
 /// What matters about a file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum FileSystemKind {
     /// On a server, for many nodes. Locks may be missing, slow, or wait for ever.
     Network,
     /// In the memory of the node, gone with it, and counted as used memory.
@@ -72,16 +72,16 @@ impl FileSystem {
     pub fn of(path: &Path, root: &Path) -> Option<FileSystem> {
         let table = std::fs::read_to_string(root.join("proc/self/mountinfo")).ok()?;
         // Looking at the path first also lets an automounter mount what is there.
-        find(&table, &resolved(path)?)
+        find_mount(&table, &nearest_existing(path)?)
     }
 
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> FileSystemKind {
         if NETWORK.iter().any(|(name, _)| *name == self.name) {
-            Kind::Network
+            FileSystemKind::Network
         } else if MEMORY.contains(&self.name.as_str()) {
-            Kind::Memory
+            FileSystemKind::Memory
         } else {
-            Kind::Local
+            FileSystemKind::Local
         }
     }
 }
@@ -95,21 +95,21 @@ impl fmt::Display for FileSystem {
 }
 
 /// The path without links; of what is not there, the nearest folder above that is.
-fn resolved(path: &Path) -> Option<PathBuf> {
+fn nearest_existing(path: &Path) -> Option<PathBuf> {
     let path = std::path::absolute(path).ok()?;
     path.ancestors().find_map(|ancestor| ancestor.canonicalize().ok())
 }
 
 /// The mount that `path` is below. Of several at the same place the last one hides the others.
-fn find(table: &str, path: &Path) -> Option<FileSystem> {
+fn find_mount(table: &str, path: &Path) -> Option<FileSystem> {
     let depth =
         |mount: &str| Path::new(mount).components().filter(|part| *part != Component::RootDir).count();
-    let below = table.lines().filter_map(entry).filter(|entry| path.starts_with(&entry.mount));
+    let below = table.lines().filter_map(parse_mount).filter(|entry| path.starts_with(&entry.mount));
     below.max_by_key(|entry| depth(&entry.mount))
 }
 
 /// A line: `36 35 98:0 /root /mount options [fields] - type source options`.
-fn entry(line: &str) -> Option<FileSystem> {
+fn parse_mount(line: &str) -> Option<FileSystem> {
     let (before, after) = line.split_once(" - ")?;
     let mut after = after.split(' ');
     Some(FileSystem {
@@ -156,20 +156,20 @@ mod tests {
 ";
 
     fn of(path: &str) -> FileSystem {
-        find(TABLE, Path::new(path)).unwrap()
+        find_mount(TABLE, Path::new(path)).unwrap()
     }
 
     #[test]
     fn the_deepest_and_last_mount_counts() {
         for (path, name, kind) in [
-            ("/data.h5", "ext4", Kind::Local),
-            ("/homework/data.h5", "ext4", Kind::Local),
-            ("/home/me/data.h5", "nfs4", Kind::Network),
-            ("/scratch", "lustre", Kind::Network),
-            ("/tmp/x", "tmpfs", Kind::Memory),
-            ("/tmp/with space/x", "fuse.sshfs", Kind::Network),
-            ("/hidden/x", "gpfs", Kind::Network),
-            ("/newer/x", "fuse.unheard-of", Kind::Local),
+            ("/data.h5", "ext4", FileSystemKind::Local),
+            ("/homework/data.h5", "ext4", FileSystemKind::Local),
+            ("/home/me/data.h5", "nfs4", FileSystemKind::Network),
+            ("/scratch", "lustre", FileSystemKind::Network),
+            ("/tmp/x", "tmpfs", FileSystemKind::Memory),
+            ("/tmp/with space/x", "fuse.sshfs", FileSystemKind::Network),
+            ("/hidden/x", "gpfs", FileSystemKind::Network),
+            ("/newer/x", "fuse.unheard-of", FileSystemKind::Local),
         ] {
             let found = of(path);
             assert_eq!((found.name.as_str(), found.kind()), (name, kind), "{path}");
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn garbage_is_no_mount() {
         for table in ["", "\n", "a b - c", "1 2 3 4 /\\9 rw - x y"] {
-            assert_eq!(find(table, Path::new("/a")), None, "{table}");
+            assert_eq!(find_mount(table, Path::new("/a")), None, "{table}");
         }
         assert_eq!(unescaped("\\04"), "\\04");
     }

@@ -36,7 +36,7 @@ const LAUNCHERS: [(&str, &str, &str); 8] = [
 ];
 
 impl Launcher {
-    pub fn find(variable: impl Fn(&str) -> Option<String>) -> Launcher {
+    pub fn detect(variable: impl Fn(&str) -> Option<String>) -> Launcher {
         let number = |name: &str| variable(name)?.trim().parse().ok();
         let found = LAUNCHERS.iter().find(|(sign, ..)| variable(sign).is_some());
         let slurm_job = variable("SLURM_JOB_ID").filter(|id| !id.is_empty());

@@ -5,35 +5,35 @@
 //! Every look takes the root of those files as an argument, so that tests can make up machines.
 
 pub mod cgroup;
-mod company;
 mod cpu_set;
+mod cpu_share;
 mod filesystem;
 mod launcher;
+mod launcher_checks;
 mod processors;
 mod settings;
-mod share;
 #[cfg(test)]
 pub(crate) mod tests;
 mod threads;
 
 use std::path::Path;
 
-pub use company::{check_alike, check_together, forgotten_srun};
-pub use cpu_set::{CpuSet, ranges};
-pub use filesystem::{FileSystem, Kind};
+pub use cpu_set::{CpuSet, format_ranges};
+pub use cpu_share::{CpuShare, RankCpus, cpu_share};
+pub use filesystem::{FileSystem, FileSystemKind};
 pub use launcher::Launcher;
+pub use launcher_checks::{check_launcher_ranks, check_same_program, missing_srun_warning};
 pub use processors::{Processors, Quota};
-pub use settings::Settings;
-pub use share::{Place, Share, share};
-pub use threads::{Reason, Remark, Threads, start_threads};
+pub use settings::NodeSettings;
+pub use threads::{ThreadCountSource, ThreadWarning, Threads, start_threads};
 
 /// The number in a file that holds nothing else. A limit of `max` is no number, and no limit.
-pub fn number(file: &Path) -> Option<u64> {
+pub fn read_number(file: &Path) -> Option<u64> {
     std::fs::read_to_string(file).ok()?.trim().parse().ok()
 }
 
 /// The number after `name` on its line, in bytes where the file says kB: `MemTotal:  512 kB`.
-pub fn field(text: &str, name: &str) -> Option<u64> {
+pub fn proc_field(text: &str, name: &str) -> Option<u64> {
     let rest = text.lines().find_map(|line| {
         let rest = line.strip_prefix(name)?;
         rest.starts_with([':', ' ', '\t']).then_some(rest)

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::cgroup::{Group, Version, groups};
-use super::{CpuSet, number};
+use super::{CpuSet, read_number};
 
 /// What there is to compute with.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -37,7 +37,7 @@ pub struct Quota {
 
 impl Processors {
     /// Those of this machine, as the files below `root` tell it.
-    pub fn find(root: &Path) -> Processors {
+    pub fn detect(root: &Path) -> Processors {
         let list = |file: &str| -> Option<CpuSet> {
             let text = std::fs::read_to_string(root.join(file)).ok()?;
             text.parse().ok().filter(|set: &CpuSet| !set.is_empty())
@@ -53,7 +53,7 @@ impl Processors {
         let cpu = |cpu: u32| root.join(format!("sys/devices/system/cpu/cpu{cpu}"));
         let packages: BTreeSet<u64> = online
             .iter()
-            .filter_map(|number_of| number(&cpu(number_of).join("topology/physical_package_id")))
+            .filter_map(|number_of| read_number(&cpu(number_of).join("topology/physical_package_id")))
             .collect();
         Processors {
             quotas: quotas(root),
@@ -100,7 +100,7 @@ fn quota(group: &Group) -> Option<Quota> {
     let file = |name: &str| group.directory.join(name);
     let (time, period) = match group.version {
         // -1 is no number here, and no limit.
-        Version::One => (number(&file("cpu.cfs_quota_us"))?, number(&file("cpu.cfs_period_us"))?),
+        Version::One => (read_number(&file("cpu.cfs_quota_us"))?, read_number(&file("cpu.cfs_period_us"))?),
         Version::Two => {
             let text = std::fs::read_to_string(file("cpu.max")).ok()?;
             let mut words = text.split_whitespace().map(|word| word.parse::<u64>().ok());

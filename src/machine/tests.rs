@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use tempfile::TempDir;
 
-use super::threads::choose;
+use super::threads::choose_threads;
 use super::*;
 use crate::error::Result;
 use crate::world::{Nodes, World};
@@ -24,27 +24,27 @@ fn set(list: &str) -> CpuSet {
     list.parse().unwrap()
 }
 
-fn place(list: &str) -> Place {
-    Place { allowed: set(list), quotas: Vec::new() }
+fn place(list: &str) -> RankCpus {
+    RankCpus { allowed: set(list), quotas: Vec::new() }
 }
 
-fn with_quota(list: &str, processors: f64, id: u64) -> Place {
-    Place { quotas: vec![Quota { processors, id }], ..place(list) }
+fn with_quota(list: &str, processors: f64, id: u64) -> RankCpus {
+    RankCpus { quotas: vec![Quota { processors, id }], ..place(list) }
 }
 
 /// The shares of all ranks.
-fn shares(places: &[Place], nodes: &[usize]) -> Vec<Share> {
+fn shares(places: &[RankCpus], nodes: &[usize]) -> Vec<CpuShare> {
     let nodes = Nodes::new(nodes.to_vec());
-    (0..places.len()).map(|rank| share(rank, places, &nodes)).collect()
+    (0..places.len()).map(|rank| cpu_share(rank, places, &nodes)).collect()
 }
 
-fn counts(places: &[Place], nodes: &[usize]) -> Vec<usize> {
+fn counts(places: &[RankCpus], nodes: &[usize]) -> Vec<usize> {
     shares(places, nodes).iter().map(|share| share.threads).collect()
 }
 
 #[test]
 fn a_system_that_says_nothing_lets_us_use_what_the_language_finds() {
-    let found = Processors::find(tree(&[]).path());
+    let found = Processors::detect(tree(&[]).path());
     assert_eq!(found.allowed.len(), std::thread::available_parallelism().unwrap().get());
     assert_eq!((found.online.clone(), found.granted.clone()), (found.allowed.clone(), found.allowed.clone()));
     assert!(!found.is_bound());
@@ -70,7 +70,7 @@ const NODE: [(&str, &str); 13] = [
 
 #[test]
 fn node_job_and_process_have_processors_each() {
-    let found = Processors::find(tree(&NODE).path());
+    let found = Processors::detect(tree(&NODE).path());
     let lists = [&found.online, &found.granted, &found.allowed].map(ToString::to_string);
     assert_eq!(lists, ["0-7", "0-3", "0-1"]);
     assert!(found.is_bound());
@@ -78,13 +78,13 @@ fn node_job_and_process_have_processors_each() {
     assert_eq!(found.quotas, []);
     // A process that may use all of what its job has is not bound, though the node has more.
     let files = [&NODE[1..], &[("proc/self/status", "Cpus_allowed_list:\t0-3\n")]].concat();
-    assert!(!Processors::find(tree(&files).path()).is_bound());
+    assert!(!Processors::detect(tree(&files).path()).is_bound());
 }
 
 #[test]
 fn every_group_may_limit_the_time_of_processors() {
     let quotas = |files: &[(&str, &str)]| -> Vec<f64> {
-        Processors::find(tree(files).path()).quotas.iter().map(|quota| quota.processors).collect()
+        Processors::detect(tree(files).path()).quotas.iter().map(|quota| quota.processors).collect()
     };
     let two = [
         ("proc/self/cgroup", "0::/job/step\n"),
@@ -164,13 +164,13 @@ fn chosen(asked: Option<usize>, variables: &[(&str, &str)], list: &str, ranks: u
     let share = shares(&vec![place(list); ranks], &vec![0; ranks]).remove(0);
     let variable =
         |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
-    choose(asked, variable, &processors, share)
+    choose_threads(asked, variable, &processors, share)
 }
 
 /// The number, and all that is said about it.
 fn told(variables: &[(&str, &str)], list: &str, ranks: usize) -> (usize, String, Vec<String>) {
     let found = chosen(None, variables, list, ranks).unwrap();
-    (found.count, found.reason.to_string(), found.remarks.iter().map(ToString::to_string).collect())
+    (found.count, found.reason.to_string(), found.warnings.iter().map(ToString::to_string).collect())
 }
 
 const JOB: (&str, &str) = ("SLURM_JOB_ID", "17");
@@ -190,10 +190,10 @@ fn slurm_comes_before_open_mp_and_open_mp_before_the_share() {
     let open_mp = ("OMP_NUM_THREADS", "3");
     assert_eq!(told(&[JOB, slurm, open_mp], "0-7", 1), (4, "SLURM_CPUS_PER_TASK".into(), vec![]));
     assert_eq!(told(&[JOB, open_mp], "0-7", 1), (3, "OMP_NUM_THREADS".into(), vec![]));
-    let (count, reason, remarks) = told(&[slurm, open_mp], "0-7", 1);
+    let (count, reason, warnings) = told(&[slurm, open_mp], "0-7", 1);
     assert_eq!((count, reason.as_str()), (3, "OMP_NUM_THREADS"));
     assert_eq!(
-        remarks,
+        warnings,
         [
             "SLURM_CPUS_PER_TASK is set, but SLURM_JOB_ID is not; it is ignored outside a job; unset SLURM_CPUS_PER_TASK, or use --threads"
         ]
@@ -206,7 +206,7 @@ fn a_list_of_levels_is_legal_and_other_text_is_not() {
         assert_eq!(told(&[("OMP_NUM_THREADS", value)], "0-7", 1).0, count, "{value}");
     }
     for value in ["0", "abc", "-2", "2.5", "0,4", "99999999999999999999", ",2"] {
-        let (count, reason, remarks) = told(&[("OMP_NUM_THREADS", value)], "0-7", 2);
+        let (count, reason, warnings) = told(&[("OMP_NUM_THREADS", value)], "0-7", 2);
         assert_eq!(
             (count, reason.as_str()),
             (4, "the rank's share of 8 processors with 2 ranks here"),
@@ -215,23 +215,23 @@ fn a_list_of_levels_is_legal_and_other_text_is_not() {
         let says = format!(
             "OMP_NUM_THREADS is '{value}', but must be a whole number above 0; it is ignored; set OMP_NUM_THREADS right, or unset it"
         );
-        assert_eq!(remarks, [says]);
+        assert_eq!(warnings, [says]);
     }
     assert_eq!(told(&[("OMP_NUM_THREADS", "")], "0-7", 1).2, [] as [String; 0]);
 }
 
 #[test]
 fn variables_never_ask_for_more_threads_than_there_are_processors_to_run_them() {
-    let (count, _, remarks) = told(&[JOB, ("SLURM_CPUS_PER_TASK", "8")], "3", 1);
+    let (count, _, warnings) = told(&[JOB, ("SLURM_CPUS_PER_TASK", "8")], "3", 1);
     assert_eq!(count, 1);
     assert_eq!(
-        remarks,
+        warnings,
         [
             "SLURM_CPUS_PER_TASK asks for 8 threads, but this rank may run on 1 processor only; it works with as many threads; tell srun too: srun --cpus-per-task=8; mpirun: --bind-to none"
         ]
     );
-    let (count, _, remarks) = told(&[("OMP_NUM_THREADS", "64")], "0-3", 1);
-    assert_eq!((count, remarks.len()), (4, 1));
+    let (count, _, warnings) = told(&[("OMP_NUM_THREADS", "64")], "0-3", 1);
+    assert_eq!((count, warnings.len()), (4, 1));
 }
 
 #[test]
@@ -242,9 +242,9 @@ fn every_source_explains_itself() {
     assert_eq!(reason("2-3", 1), "the rank is bound to 2 processors");
     assert_eq!(reason("2", 1), "the rank is bound to 1 processor");
     assert_eq!(reason("2-5", 2), "the rank's share of 4 processors that 2 ranks are bound to");
-    let share = Share { threads: 1, ranks: 2, quota: Some(2.5) };
+    let share = CpuShare { threads: 1, ranks: 2, quota: Some(2.5) };
     assert_eq!(
-        Reason::Share { share, processors: 8, bound: false }.to_string(),
+        ThreadCountSource::Share { share, processors: 8, bound: false }.to_string(),
         "the rank's share of the time that the limit of the job or container leaves, that of 2.5 processors"
     );
 }
@@ -252,13 +252,13 @@ fn every_source_explains_itself() {
 #[test]
 fn threads_are_started_on_this_machine() {
     let found = start_threads(&World::alone(), None).unwrap();
-    assert!((1..=Processors::find(Path::new("/")).allowed.len()).contains(&found.count), "{found:?}");
+    assert!((1..=Processors::detect(Path::new("/")).allowed.len()).contains(&found.count), "{found:?}");
 }
 
 #[test]
 fn settings_are_read_where_they_are_told() {
-    assert_eq!(Settings::find(tree(&[]).path()), Settings::default());
-    let found = Settings::find(
+    assert_eq!(NodeSettings::detect(tree(&[]).path()), NodeSettings::default());
+    let found = NodeSettings::detect(
         tree(&[
             ("sys/kernel/mm/transparent_hugepage/enabled", "always madvise [never]\n"),
             ("proc/self/limits", "Max locked memory         8388608    8388608    bytes\n"),
@@ -267,16 +267,16 @@ fn settings_are_read_where_they_are_told() {
         .path(),
     );
     let expected =
-        Settings { huge_pages: Some("never".into()), locked_memory: Some(8 << 20), infiniband: true };
+        NodeSettings { huge_pages: Some("never".into()), locked_memory: Some(8 << 20), infiniband: true };
     assert_eq!(found, expected);
     let limits = "Max locked memory         unlimited    unlimited    bytes\n";
-    assert_eq!(Settings::find(tree(&[("proc/self/limits", limits)]).path()).locked_memory, None);
+    assert_eq!(NodeSettings::detect(tree(&[("proc/self/limits", limits)]).path()).locked_memory, None);
 }
 
 #[test]
 fn launchers_are_known_by_their_variables() {
     let find = |variables: &[(&str, &str)]| {
-        Launcher::find(|name| {
+        Launcher::detect(|name| {
             variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
         })
     };

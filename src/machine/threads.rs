@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Place, Processors, Share, share};
+use super::{CpuShare, Processors, RankCpus, cpu_share};
 use crate::error::{Result, usage};
 use crate::world::World;
 
@@ -14,25 +14,25 @@ use crate::world::World;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Threads {
     pub count: usize,
-    pub reason: Reason,
+    pub reason: ThreadCountSource,
     /// What was asked for otherwise and not done.
-    pub remarks: Vec<Remark>,
+    pub warnings: Vec<ThreadWarning>,
 }
 
 /// Where the number comes from; a later one counts only when there is none before it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Reason {
+pub enum ThreadCountSource {
     /// `--threads`.
     Option,
     /// A variable of the scheduler or the user.
     Variable(String),
     /// This rank's share of the processors it may run on.
-    Share { share: Share, processors: usize, bound: bool },
+    Share { share: CpuShare, processors: usize, bound: bool },
 }
 
 /// Something about threads that the user should know.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Remark {
+pub enum ThreadWarning {
     /// A variable that holds no number of threads.
     NotANumber { variable: String, value: String },
     /// Set, but by no job that this process is in.
@@ -44,15 +44,15 @@ pub enum Remark {
 const SLURM: &str = "SLURM_CPUS_PER_TASK";
 const OPEN_MP: &str = "OMP_NUM_THREADS";
 
-/// Starts the threads of this rank: as many as `asked` for (`--threads`), or as [`Reason`] has it. Collective,
+/// Starts the threads of this rank: as many as `asked` for (`--threads`), or as [`ThreadCountSource`] has it. Collective,
 /// because ranks of a node share its processors.
 pub fn start_threads(world: &World, asked: Option<usize>) -> Result<Threads> {
-    let processors = Processors::find(Path::new("/"));
-    let places = world.tell_root(&Place::from(&processors));
-    let places: Vec<Place> = world.tell_all(places);
-    let share = share(world.rank(), &places, &world.nodes());
+    let processors = Processors::detect(Path::new("/"));
+    let places = world.gather_json(&RankCpus::from(&processors));
+    let places: Vec<RankCpus> = world.broadcast_json(places);
+    let share = cpu_share(world.rank(), &places, &world.nodes());
     let variable = |name: &str| std::env::var(name).ok();
-    let threads = world.agree(choose(asked, variable, &processors, share))?;
+    let threads = world.agree(choose_threads(asked, variable, &processors, share))?;
     let started = rayon::ThreadPoolBuilder::new().num_threads(threads.count).build_global();
     world.agree(match started {
         // Without a cause the pool is already there, which in tests is fine.
@@ -67,57 +67,65 @@ pub fn start_threads(world: &World, asked: Option<usize>) -> Result<Threads> {
 }
 
 /// The decision, from what is known.
-pub(super) fn choose(
+pub(super) fn choose_threads(
     asked: Option<usize>,
     variable: impl Fn(&str) -> Option<String>,
     processors: &Processors,
-    share: Share,
+    share: CpuShare,
 ) -> Result<Threads> {
     match asked {
         Some(0) => return usage("--threads is 0, but at least one thread must work"),
-        Some(count) => return Ok(Threads { count, reason: Reason::Option, remarks: Vec::new() }),
+        Some(count) => return Ok(Threads { count, reason: ThreadCountSource::Option, warnings: Vec::new() }),
         None => (),
     }
-    let mut remarks = Vec::new();
+    let mut warnings = Vec::new();
     let allowed = processors.allowed.len();
     for name in [SLURM, OPEN_MP] {
         let Some(value) = variable(name).filter(|value| !value.trim().is_empty()) else { continue };
         if name == SLURM && variable("SLURM_JOB_ID").is_none() {
-            remarks.push(Remark::NoJob { variable: name.into() });
+            warnings.push(ThreadWarning::NoJob { variable: name.into() });
             continue;
         }
         // OpenMP takes a number for each level of nesting: 4,2.
         let first = value.split(',').next().unwrap_or_default().trim();
         let Some(asked) = first.parse::<usize>().ok().filter(|&threads| threads > 0) else {
-            remarks.push(Remark::NotANumber { variable: name.into(), value });
+            warnings.push(ThreadWarning::NotANumber { variable: name.into(), value });
             continue;
         };
         if asked > allowed {
-            remarks.push(Remark::TooMany { variable: name.into(), asked, processors: allowed });
+            warnings.push(ThreadWarning::TooMany { variable: name.into(), asked, processors: allowed });
         }
-        return Ok(Threads { count: asked.min(allowed), reason: Reason::Variable(name.into()), remarks });
+        return Ok(Threads {
+            count: asked.min(allowed),
+            reason: ThreadCountSource::Variable(name.into()),
+            warnings,
+        });
     }
     let bound = processors.is_bound();
-    Ok(Threads { count: share.threads, reason: Reason::Share { share, processors: allowed, bound }, remarks })
+    Ok(Threads {
+        count: share.threads,
+        reason: ThreadCountSource::Share { share, processors: allowed, bound },
+        warnings,
+    })
 }
 
 /// After "2 threads a rank: ".
-impl fmt::Display for Reason {
+impl fmt::Display for ThreadCountSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plural = |count: usize| if count == 1 { "" } else { "s" };
         match self {
-            Reason::Option => write!(f, "--threads"),
-            Reason::Variable(name) => write!(f, "{name}"),
-            Reason::Share { share: Share { quota: Some(quota), .. }, .. } => write!(
+            ThreadCountSource::Option => write!(f, "--threads"),
+            ThreadCountSource::Variable(name) => write!(f, "{name}"),
+            ThreadCountSource::Share { share: CpuShare { quota: Some(quota), .. }, .. } => write!(
                 f,
                 "the rank's share of the time that the limit of the job or container leaves, that of {} \
                  processors",
                 (quota * 100.0).round() / 100.0
             ),
-            Reason::Share { share: Share { ranks: 1, .. }, processors, bound: true } => {
+            ThreadCountSource::Share { share: CpuShare { ranks: 1, .. }, processors, bound: true } => {
                 write!(f, "the rank is bound to {processors} processor{}", plural(*processors))
             }
-            Reason::Share { share: Share { ranks, .. }, processors, bound } => write!(
+            ThreadCountSource::Share { share: CpuShare { ranks, .. }, processors, bound } => write!(
                 f,
                 "the rank's share of {processors} processor{} {} {ranks} rank{} {}",
                 plural(*processors),
@@ -129,18 +137,18 @@ impl fmt::Display for Reason {
     }
 }
 
-impl Remark {
+impl ThreadWarning {
     /// What is wrong, and what becomes of it.
-    pub fn found(&self) -> String {
+    pub fn problem(&self) -> String {
         match self {
-            Remark::NotANumber { variable, value } => {
+            ThreadWarning::NotANumber { variable, value } => {
                 let value = value.escape_debug();
                 format!("{variable} is '{value}', but must be a whole number above 0; it is ignored")
             }
-            Remark::NoJob { variable } => {
+            ThreadWarning::NoJob { variable } => {
                 format!("{variable} is set, but SLURM_JOB_ID is not; it is ignored outside a job")
             }
-            Remark::TooMany { variable, asked, processors } => format!(
+            ThreadWarning::TooMany { variable, asked, processors } => format!(
                 "{variable} asks for {asked} threads, but this rank may run on {processors} processor{} only; it \
                  works with as many threads",
                 if *processors == 1 { "" } else { "s" }
@@ -151,13 +159,13 @@ impl Remark {
     /// What to do about it.
     pub fn remedy(&self) -> String {
         match self {
-            Remark::NotANumber { variable, .. } => format!("set {variable} right, or unset it"),
-            Remark::NoJob { variable } => format!("unset {variable}, or use --threads"),
+            ThreadWarning::NotANumber { variable, .. } => format!("set {variable} right, or unset it"),
+            ThreadWarning::NoJob { variable } => format!("unset {variable}, or use --threads"),
             // Since 22.05 srun does not take the number over from sbatch.
-            Remark::TooMany { variable, asked, .. } if variable == SLURM => {
+            ThreadWarning::TooMany { variable, asked, .. } if variable == SLURM => {
                 format!("tell srun too: srun --cpus-per-task={asked}; mpirun: --bind-to none")
             }
-            Remark::TooMany { asked, .. } => {
+            ThreadWarning::TooMany { asked, .. } => {
                 format!(
                     "bind the rank to more (srun --cpus-per-task={asked}; mpirun --bind-to none), or ask for fewer"
                 )
@@ -166,8 +174,8 @@ impl Remark {
     }
 }
 
-impl fmt::Display for Remark {
+impl fmt::Display for ThreadWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}; {}", self.found(), self.remedy())
+        write!(f, "{}; {}", self.problem(), self.remedy())
     }
 }

@@ -2,23 +2,23 @@
 
 use std::sync::Arc;
 
-use super::blocks::fill_blocks;
+use super::label_blocks::fill_blocks;
 
 /// What one classifier did with every label, summed over all rows.
 ///
 /// Integers, so that the sum over threads and ranks is exact and does not depend on their number.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Counts {
+pub struct ConfusionCounts {
     /// In units of [`Population::unit`] to one instance.
     pub true_positives: Vec<u64>,
     /// Rows for which the label was predicted; always whole instances.
     pub predicted: Vec<u64>,
 }
 
-impl Counts {
+impl ConfusionCounts {
     /// Zero for each of `labels` labels.
-    pub fn new(labels: usize) -> Counts {
-        Counts { true_positives: vec![0; labels], predicted: vec![0; labels] }
+    pub fn new(labels: usize) -> ConfusionCounts {
+        ConfusionCounts { true_positives: vec![0; labels], predicted: vec![0; labels] }
     }
 }
 
@@ -38,11 +38,11 @@ impl Population {
     /// # Panics
     /// If the population has no rows.
     pub fn fractions(&self) -> Arc<[f64]> {
-        fractions(&self.positives, self.whole()).into()
+        fractions(&self.positives, self.total_units()).into()
     }
 
     /// All rows, in units.
-    fn whole(&self) -> f64 {
+    fn total_units(&self) -> f64 {
         assert!(self.rows > 0 && self.unit > 0, "a population has rows and a unit");
         (u128::from(self.rows) * u128::from(self.unit)) as f64
     }
@@ -60,7 +60,7 @@ fn fill_fractions(out: &mut [f64], counts: &[u64], whole: f64) {
     });
 }
 
-fn fill_alarms(out: &mut [f64], predicted: &[u64], hits: &[u64], alarms: impl Fn(u64, u64) -> f64) {
+fn fill_false_positives(out: &mut [f64], predicted: &[u64], hits: &[u64], alarms: impl Fn(u64, u64) -> f64) {
     let counts = predicted.iter().zip(hits);
     out.iter_mut().zip(counts).for_each(|(out, (&predicted, &hits))| *out = alarms(predicted, hits));
 }
@@ -69,27 +69,31 @@ fn fill_alarms(out: &mut [f64], predicted: &[u64], hits: &[u64], alarms: impl Fn
 ///
 /// Only two cells are stored: the positives of a label are fixed by the data and the four cells sum to 1.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Tensor {
+pub struct ConfusionTensor {
     pub true_positives: Vec<f64>,
     pub false_positives: Vec<f64>,
     positives: Arc<[f64]>,
 }
 
-impl Tensor {
+impl ConfusionTensor {
     /// # Panics
     /// If the lengths differ or the population has no rows.
-    pub fn new(counts: &Counts, population: &Population) -> Tensor {
-        Tensor::with_positives(counts, population, population.fractions())
+    pub fn new(counts: &ConfusionCounts, population: &Population) -> ConfusionTensor {
+        ConfusionTensor::with_positives(counts, population, population.fractions())
     }
 
-    /// [`Tensor::new`] with the [`Population::fractions`] at hand, which all tensors of the same data share.
+    /// [`ConfusionTensor::new`] with the [`Population::fractions`] at hand, which all tensors of the same data share.
     ///
     /// # Panics
     /// If the lengths differ or the population has no rows.
-    pub fn with_positives(counts: &Counts, population: &Population, positives: Arc<[f64]>) -> Tensor {
+    pub fn with_positives(
+        counts: &ConfusionCounts,
+        population: &Population,
+        positives: Arc<[f64]>,
+    ) -> ConfusionTensor {
         let labels = positives.len();
-        let mut tensor = Tensor::from_fractions(vec![0.0; labels], vec![0.0; labels], positives);
-        tensor.recount(counts, population);
+        let mut tensor = ConfusionTensor::from_fractions(vec![0.0; labels], vec![0.0; labels], positives);
+        tensor.set_counts(counts, population);
         tensor
     }
 
@@ -98,12 +102,12 @@ impl Tensor {
     ///
     /// # Panics
     /// If the lengths differ or the population has no rows.
-    pub fn recount(&mut self, counts: &Counts, population: &Population) {
+    pub fn set_counts(&mut self, counts: &ConfusionCounts, population: &Population) {
         let labels = population.positives.len();
         assert_eq!(self.labels(), labels, "a tensor of the same labels");
         assert_eq!(counts.true_positives.len(), labels, "one true positive count a label");
         assert_eq!(counts.predicted.len(), labels, "one predicted count a label");
-        let (unit, whole) = (population.unit, population.whole());
+        let (unit, whole) = (population.unit, population.total_units());
         let narrow = population.rows.checked_mul(unit).is_some();
         fill_fractions(&mut self.true_positives, &counts.true_positives, whole);
         // The difference is taken between integers: between fractions it would leave rounding dust where
@@ -112,12 +116,12 @@ impl Tensor {
             let (predicted, hits) = (&counts.predicted[range.clone()], &counts.true_positives[range]);
             // Both ways round the same integer; the narrow one is several times as fast.
             if narrow && predicted.iter().fold(0, |most, &count| count.max(most)) <= population.rows {
-                fill_alarms(out, predicted, hits, |predicted, hits| {
+                fill_false_positives(out, predicted, hits, |predicted, hits| {
                     debug_assert!(predicted * unit >= hits, "more true positives than predictions");
                     (predicted * unit).saturating_sub(hits) as f64 / whole
                 });
             } else {
-                fill_alarms(out, predicted, hits, |predicted, hits| {
+                fill_false_positives(out, predicted, hits, |predicted, hits| {
                     let wide = u128::from(predicted) * u128::from(unit);
                     debug_assert!(wide >= u128::from(hits), "more true positives than predictions");
                     wide.saturating_sub(u128::from(hits)) as f64 / whole
@@ -134,10 +138,10 @@ impl Tensor {
         true_positives: Vec<f64>,
         false_positives: Vec<f64>,
         positives: Arc<[f64]>,
-    ) -> Tensor {
+    ) -> ConfusionTensor {
         assert_eq!(true_positives.len(), positives.len(), "one true positive fraction a label");
         assert_eq!(false_positives.len(), positives.len(), "one false positive fraction a label");
-        Tensor { true_positives, false_positives, positives }
+        ConfusionTensor { true_positives, false_positives, positives }
     }
 
     /// The sum of tensors of the same data, each times its weight; weights that sum to 1 make the tensor of
@@ -145,9 +149,9 @@ impl Tensor {
     ///
     /// # Panics
     /// If there are no parts, or they differ in the number of labels.
-    pub fn scaled_sum(parts: &[(f64, &Tensor)]) -> Tensor {
+    pub fn scaled_sum(parts: &[(f64, &ConfusionTensor)]) -> ConfusionTensor {
         let first = parts.first().expect("a mixture has at least one part").1;
-        let mut sum = Tensor {
+        let mut sum = ConfusionTensor {
             true_positives: vec![0.0; first.labels()],
             false_positives: vec![0.0; first.labels()],
             positives: Arc::clone(&first.positives),
@@ -175,7 +179,7 @@ impl Tensor {
     }
 
     /// Becomes `(1 - alpha) * self + alpha * other` (Algorithm 1, line 13); exact for `alpha` 0 and 1.
-    pub fn mix(&mut self, other: &Tensor, alpha: f64) {
+    pub fn mix(&mut self, other: &ConfusionTensor, alpha: f64) {
         assert_eq!(self.labels(), other.labels(), "the parts of a mixture have the same labels");
         let mix = |mine: &mut [f64], theirs: &[f64]| {
             fill_blocks(mine, |range, mine| {

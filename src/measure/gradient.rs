@@ -2,15 +2,15 @@
 
 use rayon::prelude::*;
 
-use super::aggregate::{Aggregate, Aggregated};
-use super::blocks::{BLOCK, LANES, PARALLEL_FROM, TASK, lanes, sum_blocks};
-use super::confusion::Tensor;
+use super::aggregate::{Aggregate, AggregateValue};
+use super::confusion::ConfusionTensor;
 use super::error::MeasureError;
-use super::formula::{DualColumn, Node};
+use super::formula::{DualRegister, Node};
+use super::label_blocks::{BLOCK_LABELS, LANES, MIN_TASK_BLOCKS, PARALLEL_FROM, lane_ranges, sum_blocks};
 use super::number::{Dual, Number};
 use super::objective::Objective;
-use super::view::View;
-use crate::simd::vectorised;
+use super::tensor_view::TensorView;
+use crate::simd::with_simd;
 
 /// The gradient of a metric at a confusion tensor, as gains of predicting a label.
 ///
@@ -32,14 +32,14 @@ pub struct Gradient {
 }
 
 /// The size of the largest of some numbers; what is not finite is on top.
-pub(crate) fn largest(numbers: &[f64]) -> f64 {
+pub(crate) fn max_abs(numbers: &[f64]) -> f64 {
     // Without their signs, the bits of numbers have the order of the numbers. A maximum of integers needs not be taken one after
     // the other.
     f64::from_bits(numbers.iter().map(|number| number.abs().to_bits()).fold(0, u64::max))
 }
 
 /// Of two of those.
-pub(crate) fn larger(one: f64, other: f64) -> f64 {
+pub(crate) fn larger_magnitude(one: f64, other: f64) -> f64 {
     f64::from_bits(one.to_bits().max(other.to_bits()))
 }
 
@@ -51,7 +51,7 @@ impl Gradient {
     ///
     /// # Panics
     /// If the number of labels differs.
-    pub fn directional(&self, from: &Tensor, to: &Tensor) -> f64 {
+    pub fn directional_derivative(&self, from: &ConfusionTensor, to: &ConfusionTensor) -> f64 {
         assert_eq!(from.labels(), self.slopes.len(), "a gradient of the same labels");
         assert_eq!(to.labels(), self.slopes.len(), "a gradient of the same labels");
         sum_blocks(self.slopes.len(), |range| {
@@ -70,12 +70,12 @@ impl Gradient {
     }
 }
 
-/// The columns of every aggregation.
-type Scratch = Vec<Vec<DualColumn<LANES>>>;
+/// The registers of every aggregation.
+type Scratch = Vec<Vec<DualRegister<LANES>>>;
 
 impl Objective {
     /// The gradient at a tensor, by automatic differentiation (Algorithm 1, lines 7 and 8).
-    pub fn gradient(&self, tensor: &Tensor) -> Result<Gradient, MeasureError> {
+    pub fn gradient(&self, tensor: &ConfusionTensor) -> Result<Gradient, MeasureError> {
         self.gradient_reusing(tensor, None)
     }
 
@@ -83,36 +83,36 @@ impl Objective {
     /// system costs nearly as much as the computation.
     pub fn gradient_reusing(
         &self,
-        tensor: &Tensor,
+        tensor: &ConfusionTensor,
         spare: Option<Gradient>,
     ) -> Result<Gradient, MeasureError> {
-        self.gradient_from(&self.aggregated(View::at(tensor)), tensor, spare)
+        self.gradient_from(&self.aggregate(TensorView::at(tensor)), tensor, spare)
     }
 
     /// [`Objective::gradient_reusing`] where the value at the tensor is known, bit for bit. A metric that is nothing but one mean
     /// or sum over labels is not evaluated again then.
-    pub fn gradient_knowing(
+    pub fn gradient_with_value(
         &self,
         value: f64,
-        tensor: &Tensor,
+        tensor: &ConfusionTensor,
         spare: Option<Gradient>,
     ) -> Result<Gradient, MeasureError> {
         let alone = match (&self.aggregates[..], &self.outer) {
-            ([only], Node::Leaf(0)) => only.known(value, tensor.labels() + self.left_out),
+            ([only], Node::Leaf(0)) => only.invert(value, tensor.labels() + self.omitted_labels),
             _ => None,
         };
-        let aggregated = alone.map_or_else(|| self.aggregated(View::at(tensor)), |alone| vec![alone]);
+        let aggregated = alone.map_or_else(|| self.aggregate(TensorView::at(tensor)), |alone| vec![alone]);
         self.gradient_from(&aggregated, tensor, spare)
     }
 
     fn gradient_from(
         &self,
-        aggregated: &[Aggregated],
-        tensor: &Tensor,
+        aggregated: &[AggregateValue],
+        tensor: &ConfusionTensor,
         spare: Option<Gradient>,
     ) -> Result<Gradient, MeasureError> {
-        let view = View::at(tensor);
-        let value = self.combine(aggregated);
+        let view = TensorView::at(tensor);
+        let value = self.apply_outer(aggregated);
         if !value.is_finite() {
             return Err(MeasureError::Value { metric: self.text.clone(), value });
         }
@@ -121,31 +121,32 @@ impl Objective {
             (0..values.len()).map(|index| self.outer_derivative(&values, index)).collect();
 
         let parts: Vec<_> = self.aggregates.iter().zip(aggregated).zip(weights).collect();
-        let scratch = || -> Scratch { self.aggregates.iter().map(Aggregate::dual_columns).collect() };
+        let scratch = || -> Scratch { self.aggregates.iter().map(Aggregate::dual_registers).collect() };
         let fill = |scratch: &mut Scratch,
                     (block, (slopes, intercepts)): (usize, (&mut [f64], &mut [f64]))| {
-            let first = block * BLOCK;
-            vectorised(
+            let first = block * BLOCK_LABELS;
+            with_simd(
                 self.arch,
                 #[inline(always)]
                 || {
-                    for range in lanes(first..first + slopes.len()) {
+                    for range in lane_ranges(first..first + slopes.len()) {
                         let mut gains = [[0.0; LANES]; 4];
-                        for (((aggregate, outcome), weight), columns) in parts.iter().zip(scratch.iter_mut())
+                        for (((aggregate, outcome), weight), registers) in
+                            parts.iter().zip(scratch.iter_mut())
                         {
                             // What the formula does not depend on must not bring in an infinite factor.
                             if *weight != 0.0 {
                                 let how = (outcome.sensitivity, *weight);
-                                aggregate.add_derivatives(how, view, range.clone(), columns, &mut gains);
+                                aggregate.add_derivatives(how, view, range.clone(), registers, &mut gains);
                             }
                         }
                         let here = range.start - first..range.end - first;
                         let positives = &tensor.positives()[range];
-                        reduce(&gains, positives, &mut slopes[here.clone()], &mut intercepts[here]);
+                        to_coefficients(&gains, positives, &mut slopes[here.clone()], &mut intercepts[here]);
                     }
                 },
             );
-            larger(largest(slopes), largest(intercepts))
+            larger_magnitude(max_abs(slopes), max_abs(intercepts))
         };
         let fitting = spare.filter(|spare| spare.slopes.len() == tensor.labels());
         let (mut slopes, mut intercepts) = match fitting {
@@ -153,26 +154,32 @@ impl Objective {
             None => (vec![0.0; tensor.labels()], vec![0.0; tensor.labels()]),
         };
         let largest = if tensor.labels() >= PARALLEL_FROM {
-            let blocks = slopes.par_chunks_mut(BLOCK).zip(intercepts.par_chunks_mut(BLOCK));
-            blocks.enumerate().with_min_len(TASK).map_init(scratch, fill).reduce(|| 0.0, larger)
+            let blocks = slopes.par_chunks_mut(BLOCK_LABELS).zip(intercepts.par_chunks_mut(BLOCK_LABELS));
+            blocks
+                .enumerate()
+                .with_min_len(MIN_TASK_BLOCKS)
+                .map_init(scratch, fill)
+                .reduce(|| 0.0, larger_magnitude)
         } else {
-            let blocks = slopes.chunks_mut(BLOCK).zip(intercepts.chunks_mut(BLOCK));
+            let blocks = slopes.chunks_mut(BLOCK_LABELS).zip(intercepts.chunks_mut(BLOCK_LABELS));
             let mut scratch = scratch();
-            blocks.enumerate().fold(0.0, |largest, block| larger(largest, fill(&mut scratch, block)))
+            blocks
+                .enumerate()
+                .fold(0.0, |largest, block| larger_magnitude(largest, fill(&mut scratch, block)))
         };
         let gradient = Gradient { value, slopes, intercepts, largest };
-        if largest.is_finite() { Ok(gradient) } else { Err(self.unusable(tensor, &gradient)) }
+        if largest.is_finite() { Ok(gradient) } else { Err(self.non_finite_gradient(tensor, &gradient)) }
     }
 
     /// The derivative of the outer formula with respect to one aggregation.
     fn outer_derivative(&self, values: &[f64], index: usize) -> f64 {
         let mut leaves: Vec<Dual<1>> = values.iter().map(|&value| Dual::from_f64(value)).collect();
         leaves[index] = Dual::variable(values[index], 0);
-        self.outer.scalar(&leaves).partials[0]
+        self.outer.evaluate(&leaves).partials[0]
     }
 
     /// The first label whose gains are not finite.
-    fn unusable(&self, tensor: &Tensor, gradient: &Gradient) -> MeasureError {
+    fn non_finite_gradient(&self, tensor: &ConfusionTensor, gradient: &Gradient) -> MeasureError {
         let mut gains = gradient.slopes.iter().zip(&gradient.intercepts);
         let unusable = |(slope, intercept): (&f64, &f64)| !(slope.is_finite() && intercept.is_finite());
         let label = gains.position(unusable).unwrap_or(0);
@@ -188,7 +195,7 @@ impl Objective {
 
 /// Slopes and intercepts from the derivatives with respect to the cells.
 #[inline(always)]
-fn reduce(gains: &[[f64; LANES]; 4], positives: &[f64], slopes: &mut [f64], intercepts: &mut [f64]) {
+fn to_coefficients(gains: &[[f64; LANES]; 4], positives: &[f64], slopes: &mut [f64], intercepts: &mut [f64]) {
     let [tp, fp, miss, tn] = gains;
     for (lane, &positives) in positives.iter().enumerate() {
         let slope = tp[lane] + tn[lane] - fp[lane] - miss[lane];

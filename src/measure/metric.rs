@@ -37,7 +37,7 @@ impl Metric {
                 .map(|a| Aggregate::new(a.kind, a.body.clone(), k as f64, epsilon))
                 .collect(),
             outer: bound(&self.formula.outer),
-            left_out: 0,
+            omitted_labels: 0,
             arch: Arch::new(),
         }
     }

@@ -1,32 +1,32 @@
 //! What is maximised: confusion tensors, metrics as formulas over them, and exact gradients.
 //!
 //! A [`Metric`] is parsed from text, bound to a budget `k` and an `epsilon` as an [`Objective`], and then
-//! evaluated on [`Tensor`]s. Its [`Gradient`] gives the slopes and intercepts of the next classifier
+//! evaluated on [`ConfusionTensor`]s. Its [`Gradient`] gives the slopes and intercepts of the next classifier
 //! (Algorithm 1, lines 7 and 8).
 
+mod active_labels;
 mod aggregate;
-mod blocks;
 mod confusion;
 mod error;
 pub mod formula;
-mod found;
 mod gradient;
+mod label_blocks;
 mod metric;
 pub mod monotone;
 pub mod number;
 mod objective;
 mod segment;
+mod tensor_view;
 #[cfg(test)]
 mod tests;
-mod view;
 
-pub(crate) use blocks::fill_blocks;
-pub use confusion::{Counts, Population, Tensor};
+pub use active_labels::SegmentBuffers;
+pub use confusion::{ConfusionCounts, ConfusionTensor, Population};
 pub use error::MeasureError;
 pub use formula::{FormulaError, catalogue_help};
-pub use found::SegmentSpace;
 pub use gradient::Gradient;
-pub(crate) use gradient::{larger, largest};
+pub(crate) use gradient::{larger_magnitude, max_abs};
+pub(crate) use label_blocks::fill_blocks;
 pub use metric::Metric;
 pub use objective::Objective;
 pub use segment::Segment;

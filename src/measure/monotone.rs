@@ -6,11 +6,11 @@
 
 use std::sync::Arc;
 
-use super::confusion::Tensor;
+use super::confusion::ConfusionTensor;
 use super::gradient::Gradient;
 use super::objective::Objective;
 
-const TENSORS: usize = 200;
+const SAMPLED_TENSORS: usize = 200;
 
 /// Derivatives below minus this, relative to the steepest one of the tensor, are falls and not rounding.
 const TOLERANCE: f64 = 1e-9;
@@ -19,8 +19,8 @@ const TOLERANCE: f64 = 1e-9;
 pub fn warnings(objective: &Objective) -> Vec<String> {
     let mut random = Random(0x6d61_6372_6f6b);
     let (mut alarm, mut miss, mut unusable) = (None, None, None);
-    for _ in 0..TENSORS {
-        let tensor = feasible(objective.budget, &mut random);
+    for _ in 0..SAMPLED_TENSORS {
+        let tensor = random_feasible_tensor(objective.budget, &mut random);
         match objective.gradient(&tensor) {
             Err(error) => {
                 unusable.get_or_insert_with(|| error.to_string());
@@ -53,7 +53,13 @@ fn steepest_fall(gradient: &Gradient, gain: fn(&Gradient, usize) -> f64) -> Opti
     (fall < -TOLERANCE * scale).then_some((label, fall))
 }
 
-fn describe(objective: &Objective, change: &str, tensor: &Tensor, label: usize, fall: f64) -> String {
+fn describe(
+    objective: &Objective,
+    change: &str,
+    tensor: &ConfusionTensor,
+    label: usize,
+    fall: f64,
+) -> String {
     let [tp, fp, miss, tn] = tensor.cells(label);
     format!(
         "metric `{}` falls when a {change} (derivative {fall:.3e} at a label with tp {tp:.4}, fp {fp:.4}, \
@@ -63,7 +69,7 @@ fn describe(objective: &Objective, change: &str, tensor: &Tensor, label: usize, 
 }
 
 /// A tensor that some classifier at `k` could have, with rare and frequent labels.
-fn feasible(k: usize, random: &mut Random) -> Tensor {
+fn random_feasible_tensor(k: usize, random: &mut Random) -> ConfusionTensor {
     // Predicting less than the budget is feasible too, and a large one needs no large sample.
     let budget = k.min(32);
     let labels = (2 * budget).max(3);
@@ -78,7 +84,7 @@ fn feasible(k: usize, random: &mut Random) -> Tensor {
         (hits, predicted - hits)
     });
     let (hits, alarms) = cells.unzip();
-    Tensor::from_fractions(hits, alarms, positives)
+    ConfusionTensor::from_fractions(hits, alarms, positives)
 }
 
 /// SplitMix64: small, and the same sample on every machine.

@@ -43,11 +43,11 @@ pub trait Number: Copy {
 }
 
 /// A difference of cells that should be 0 can be this far below it; a root of it is 0, not NaN.
-const ROUNDING_DUST: f64 = 1e-12;
+const ROUNDING_ERROR: f64 = 1e-12;
 
 #[inline(always)]
-fn without_dust(value: f64) -> f64 {
-    if value < 0.0 && value > -ROUNDING_DUST { 0.0 } else { value }
+fn clamp_rounding_error(value: f64) -> f64 {
+    if value < 0.0 && value > -ROUNDING_ERROR { 0.0 } else { value }
 }
 
 impl Number for f64 {
@@ -81,7 +81,7 @@ impl Number for f64 {
     }
     #[inline(always)]
     fn sqrt(self, _: f64) -> f64 {
-        f64::sqrt(without_dust(self))
+        f64::sqrt(clamp_rounding_error(self))
     }
     #[inline(always)]
     fn ln(self) -> f64 {
@@ -98,7 +98,7 @@ impl Number for f64 {
         } else if exponent.fract() == 0.0 {
             f64::powf(self, exponent)
         } else {
-            f64::powf(without_dust(self), exponent)
+            f64::powf(clamp_rounding_error(self), exponent)
         }
     }
 }
@@ -120,7 +120,7 @@ impl<const N: usize> Dual<N> {
 
     #[inline(always)]
     fn chain(self, value: f64, derivative: f64) -> Dual<N> {
-        Dual { value, partials: self.partials.map(|partial| times(derivative, partial)) }
+        Dual { value, partials: self.partials.map(|partial| chain_product(derivative, partial)) }
     }
 
     #[inline(always)]
@@ -132,7 +132,7 @@ impl<const N: usize> Dual<N> {
 /// A factor of the chain rule. What does not depend on a variable has derivative 0 in it, even where the
 /// factor is infinite; IEEE arithmetic would say NaN.
 #[inline(always)]
-fn times(factor: f64, partial: f64) -> f64 {
+fn chain_product(factor: f64, partial: f64) -> f64 {
     if partial == 0.0 { 0.0 } else { factor * partial }
 }
 
@@ -155,7 +155,9 @@ impl<const N: usize> Number for Dual<N> {
     }
     #[inline(always)]
     fn mul(self, rhs: Dual<N>) -> Dual<N> {
-        self.zip(rhs, self.value * rhs.value, |a, b| times(rhs.value, a) + times(self.value, b))
+        self.zip(rhs, self.value * rhs.value, |a, b| {
+            chain_product(rhs.value, a) + chain_product(self.value, b)
+        })
     }
     #[inline(always)]
     fn neg(self) -> Dual<N> {
@@ -166,7 +168,7 @@ impl<const N: usize> Number for Dual<N> {
         let under = rhs.value + epsilon;
         let value = self.value / under;
         self.zip(rhs, value, |a, b| {
-            let numerator = a - times(value, b);
+            let numerator = a - chain_product(value, b);
             if numerator == 0.0 { 0.0 } else { numerator / under }
         })
     }

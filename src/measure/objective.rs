@@ -2,14 +2,14 @@
 
 use pulp::Arch;
 
-use super::aggregate::{Aggregate, Aggregated, Statistic};
-use super::blocks::{BLOCK, GROUP, map_groups};
-use super::confusion::Tensor;
+use super::active_labels::{ActiveLabels, SegmentBuffers};
+use super::aggregate::{Aggregate, AggregateValue, Statistic};
+use super::confusion::ConfusionTensor;
 use super::formula::Node;
-use super::found::{Found, SegmentSpace};
+use super::label_blocks::{BLOCK_LABELS, GROUP_LABELS, map_groups};
 use super::segment::Segment;
-use super::view::View;
-use crate::simd::vectorised;
+use super::tensor_view::TensorView;
+use crate::simd::with_simd;
 
 /// A metric with its budget `k` and `epsilon` fixed.
 ///
@@ -20,39 +20,42 @@ pub struct Objective {
     pub(super) budget: usize,
     pub(super) aggregates: Vec<Aggregate>,
     pub(super) outer: Node,
-    /// Labels that tensors leave out; see [`Objective::leaving_out`].
-    pub(super) left_out: usize,
+    /// Labels that tensors leave out; see [`Objective::omitting_labels`].
+    pub(super) omitted_labels: usize,
     /// The instructions that loops over labels are compiled for. No result depends on them.
     pub(super) arch: Arch,
 }
 
 impl Objective {
     /// Whether labels without a positive make no difference: they add exactly 0, whatever is predicted, and have no gradient.
-    pub fn ignores_unseen(&self) -> bool {
-        self.aggregates.iter().all(Aggregate::ignores_unseen)
+    pub fn ignores_labels_without_positives(&self) -> bool {
+        self.aggregates.iter().all(Aggregate::ignores_labels_without_positives)
     }
 
     /// The same metric for tensors that leave out so many labels without a positive; means are still over all labels.
     ///
     /// # Panics
-    /// When there are some, but they make a difference ([`Objective::ignores_unseen`]).
-    pub fn leaving_out(self, labels: usize) -> Objective {
-        assert!(labels == 0 || self.ignores_unseen(), "labels that are left out make no difference");
-        Objective { left_out: labels, ..self }
+    /// When there are some, but they make a difference ([`Objective::ignores_labels_without_positives`]).
+    pub fn omitting_labels(self, labels: usize) -> Objective {
+        assert!(
+            labels == 0 || self.ignores_labels_without_positives(),
+            "labels that are left out make no difference"
+        );
+        Objective { omitted_labels: labels, ..self }
     }
 
     /// The metric of a confusion tensor; NaN if there are no labels or the formula has no value there.
-    pub fn value(&self, tensor: &Tensor) -> f64 {
-        self.combine(&self.aggregated(View::at(tensor)))
+    pub fn value(&self, tensor: &ConfusionTensor) -> f64 {
+        self.apply_outer(&self.aggregate(TensorView::at(tensor)))
     }
 
     /// The metric of `(1 - alpha) * from + alpha * to` (Algorithm 1, line 11), without making that tensor.
     ///
-    /// It has the bits that [`Objective::value`] gives after [`Tensor::mix`].
+    /// It has the bits that [`Objective::value`] gives after [`ConfusionTensor::mix`].
     ///
     /// # Panics
     /// If the tensors differ in the number of labels.
-    pub fn value_between(&self, from: &Tensor, to: &Tensor, alpha: f64) -> f64 {
+    pub fn value_between(&self, from: &ConfusionTensor, to: &ConfusionTensor, alpha: f64) -> f64 {
         self.values_between(from, to, &[alpha])[0]
     }
 
@@ -60,7 +63,7 @@ impl Objective {
     ///
     /// # Panics
     /// If the tensors differ in the number of labels.
-    pub fn values_between(&self, from: &Tensor, to: &Tensor, alphas: &[f64]) -> Vec<f64> {
+    pub fn values_between(&self, from: &ConfusionTensor, to: &ConfusionTensor, alphas: &[f64]) -> Vec<f64> {
         Segment::new(self, from, to).values(alphas)
     }
 
@@ -70,36 +73,40 @@ impl Objective {
     /// If the tensors differ in the number of labels.
     pub fn segment<'a>(
         &'a self,
-        from: &'a Tensor,
-        to: &'a Tensor,
-        space: &'a mut SegmentSpace,
+        from: &'a ConfusionTensor,
+        to: &'a ConfusionTensor,
+        space: &'a mut SegmentBuffers,
     ) -> Segment<'a> {
         Segment::new(self, from, to).prepared(space)
     }
 
-    pub(super) fn aggregated(&self, view: View) -> Vec<Aggregated> {
-        self.aggregated_each(&[view], None).swap_remove(0)
+    pub(super) fn aggregate(&self, view: TensorView) -> Vec<AggregateValue> {
+        self.aggregate_views(&[view], None).swap_remove(0)
     }
 
     /// All aggregations of all views. The views are of the same labels, and a group of those is in the cache
-    /// of the processor while it is evaluated for every view. Where the labels that are `found` are known,
+    /// of the processor while it is evaluated for every view. Where the labels that are `active` are known,
     /// for each group, no others are evaluated if they are 0.
-    pub(super) fn aggregated_each(&self, views: &[View], found: Option<&[Found]>) -> Vec<Vec<Aggregated>> {
-        let Some(labels) = views.first().map(View::labels) else { return Vec::new() };
+    pub(super) fn aggregate_views(
+        &self,
+        views: &[TensorView],
+        active: Option<&[ActiveLabels]>,
+    ) -> Vec<Vec<AggregateValue>> {
+        let Some(labels) = views.first().map(TensorView::labels) else { return Vec::new() };
         let each_block = views.len() * self.aggregates.len();
-        let scratch = || self.aggregates.iter().map(Aggregate::columns).collect::<Vec<_>>();
+        let scratch = || self.aggregates.iter().map(Aggregate::registers).collect::<Vec<_>>();
         let groups = map_groups(labels, views.len(), scratch, |scratch, group| {
-            let mut statistics = vec![Statistic::Total(0.0); group.len().div_ceil(BLOCK) * each_block];
-            let found = found.map(|found| &found[group.start / GROUP]);
-            vectorised(
+            let mut statistics = vec![Statistic::Total(0.0); group.len().div_ceil(BLOCK_LABELS) * each_block];
+            let active = active.map(|active| &active[group.start / GROUP_LABELS]);
+            with_simd(
                 self.arch,
                 #[inline(always)]
                 || {
                     for (number, view) in views.iter().enumerate() {
                         let parts = self.aggregates.iter().zip(scratch.iter_mut());
-                        for (first, (aggregate, columns)) in (number * self.aggregates.len()..).zip(parts) {
+                        for (first, (aggregate, registers)) in (number * self.aggregates.len()..).zip(parts) {
                             let out = statistics.iter_mut().skip(first).step_by(each_block);
-                            aggregate.statistics(*view, found, group.clone(), columns, out);
+                            aggregate.statistics(*view, active, group.clone(), registers, out);
                         }
                     }
                 },
@@ -119,14 +126,14 @@ impl Objective {
                 |index: usize| merged.as_ref().map(|all| all[view * self.aggregates.len() + index]);
             let aggregates = self.aggregates.iter().enumerate();
             aggregates
-                .map(|(index, aggregate)| aggregate.finish(statistic(index), labels + self.left_out))
+                .map(|(index, aggregate)| aggregate.finish(statistic(index), labels + self.omitted_labels))
                 .collect()
         };
         (0..views.len()).map(finish).collect()
     }
 
-    pub(super) fn combine(&self, aggregated: &[Aggregated]) -> f64 {
+    pub(super) fn apply_outer(&self, aggregated: &[AggregateValue]) -> f64 {
         let values: Vec<f64> = aggregated.iter().map(|aggregate| aggregate.value).collect();
-        self.outer.scalar(&values)
+        self.outer.evaluate(&values)
     }
 }

@@ -2,20 +2,20 @@
 
 use rayon::prelude::*;
 
+use super::active_labels::{ActiveLabels, SegmentBuffers};
 use super::aggregate::Aggregate;
-use super::blocks::{GROUP, GROUP_BLOCKS, TASK};
-use super::confusion::Tensor;
-use super::found::{Found, SegmentSpace};
+use super::confusion::ConfusionTensor;
+use super::label_blocks::{GROUP_BLOCKS, GROUP_LABELS, MIN_TASK_BLOCKS};
 use super::objective::Objective;
-use super::view::View;
+use super::tensor_view::TensorView;
 
 /// A metric along `(1 - alpha) * from + alpha * to` (Algorithm 1, line 11).
 pub struct Segment<'a> {
     objective: &'a Objective,
-    from: &'a Tensor,
-    to: &'a Tensor,
+    from: &'a ConfusionTensor,
+    to: &'a ConfusionTensor,
     /// The labels that matter, by group.
-    found: Option<&'a [Found]>,
+    active: Option<&'a [ActiveLabels]>,
 }
 
 impl<'a> Segment<'a> {
@@ -23,33 +23,38 @@ impl<'a> Segment<'a> {
     ///
     /// # Panics
     /// If the tensors differ in the number of labels.
-    pub(super) fn new(objective: &'a Objective, from: &'a Tensor, to: &'a Tensor) -> Segment<'a> {
+    pub(super) fn new(
+        objective: &'a Objective,
+        from: &'a ConfusionTensor,
+        to: &'a ConfusionTensor,
+    ) -> Segment<'a> {
         assert_eq!(from.labels(), to.labels(), "both ends of a segment have the same labels");
-        Segment { objective, from, to, found: None }
+        Segment { objective, from, to, active: None }
     }
 
     /// The same segment, to be asked many times.
-    pub(super) fn prepared(self, space: &'a mut SegmentSpace) -> Segment<'a> {
-        if !self.objective.aggregates.iter().any(Aggregate::is_zero_unless_found) {
+    pub(super) fn prepared(self, space: &'a mut SegmentBuffers) -> Segment<'a> {
+        if !self.objective.aggregates.iter().any(Aggregate::is_zero_without_true_positives) {
             return self;
         }
-        space.0.resize_with(self.from.labels().div_ceil(GROUP), Found::default);
-        let groups = space.0.par_iter_mut().with_min_len(TASK / GROUP_BLOCKS).enumerate();
-        groups.for_each_init(Vec::new, |labels, (group, found)| {
-            found.refill(self.from, self.to, group * GROUP, labels);
+        space.0.resize_with(self.from.labels().div_ceil(GROUP_LABELS), ActiveLabels::default);
+        let groups = space.0.par_iter_mut().with_min_len(MIN_TASK_BLOCKS / GROUP_BLOCKS).enumerate();
+        groups.for_each_init(Vec::new, |labels, (group, active)| {
+            active.refill(self.from, self.to, group * GROUP_LABELS, labels);
         });
-        Segment { found: Some(&space.0), ..self }
+        Segment { active: Some(&space.0), ..self }
     }
 
     /// The metric at each of `alphas`, with one pass over the labels for all of them.
     ///
-    /// It has the bits that [`Objective::value`] gives after [`Tensor::mix`].
+    /// It has the bits that [`Objective::value`] gives after [`ConfusionTensor::mix`].
     pub fn values(&self, alphas: &[f64]) -> Vec<f64> {
-        let views: Vec<View> = alphas.iter().map(|&alpha| View::between(self.from, self.to, alpha)).collect();
+        let views: Vec<TensorView> =
+            alphas.iter().map(|&alpha| TensorView::between(self.from, self.to, alpha)).collect();
         // Beyond the ends cells are no fractions any more.
         let inside = alphas.iter().all(|alpha| (0.0..=1.0).contains(alpha));
-        let found = self.found.filter(|_| inside);
-        let aggregated = self.objective.aggregated_each(&views, found);
-        aggregated.iter().map(|aggregated| self.objective.combine(aggregated)).collect()
+        let active = self.active.filter(|_| inside);
+        let aggregated = self.objective.aggregate_views(&views, active);
+        aggregated.iter().map(|aggregated| self.objective.apply_outer(aggregated)).collect()
     }
 }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use twofloat::TwoFloat;
 
 use super::aggregate::Aggregate;
-use super::formula::{BINARY, EXAMPLES, Kind, WHOLE, lower};
+use super::formula::{AggregationKind, EXAMPLES, GLOBAL_MEASURES, LABEL_MEASURES, lower};
 use super::number::{Dual, Number};
 use super::*;
 
@@ -17,7 +17,7 @@ fn bind(formula: &str) -> Objective {
 }
 
 /// A tensor with all cells well inside (0, 1), different for every label and seed.
-fn tensor(labels: usize, seed: u64) -> Tensor {
+fn tensor(labels: usize, seed: u64) -> ConfusionTensor {
     let draw = |j: usize, salt: u64| {
         let bits = (j as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
             ^ (seed * 4 + salt).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -26,15 +26,18 @@ fn tensor(labels: usize, seed: u64) -> Tensor {
     let positives: Arc<[f64]> = (0..labels).map(|j| 0.05 + 0.4 * draw(j, 0)).collect();
     let hits = (0..labels).map(|j| positives[j] * (0.1 + 0.8 * draw(j, 1 + 2 * (seed % 2)))).collect();
     let alarms = (0..labels).map(|j| 0.02 + 0.4 * draw(j, 2)).collect();
-    Tensor::from_fractions(hits, alarms, positives)
+    ConfusionTensor::from_fractions(hits, alarms, positives)
 }
 
 /// Every name of the catalogue, averaged both ways, and the formulas of the design and of each aggregation.
 fn formulas() -> Vec<String> {
-    let call = |e: &formula::Entry| if e.parameter { format!("{}(2)", e.name) } else { e.name.to_string() };
-    let mut all: Vec<String> =
-        BINARY.iter().flat_map(|e| [format!("macro-{}", call(e)), format!("micro-{}", call(e))]).collect();
-    all.extend(WHOLE.iter().map(|e| e.name.to_string()));
+    let call =
+        |e: &formula::NamedFormula| if e.parameter { format!("{}(2)", e.name) } else { e.name.to_string() };
+    let mut all: Vec<String> = LABEL_MEASURES
+        .iter()
+        .flat_map(|e| [format!("macro-{}", call(e)), format!("micro-{}", call(e))])
+        .collect();
+    all.extend(GLOBAL_MEASURES.iter().map(|e| e.name.to_string()));
     all.extend(EXAMPLES.iter().map(|example| example.to_string()));
     all
 }
@@ -109,31 +112,31 @@ fn by_definition<T: Number>(objective: &Objective, cells: &[[T; 4]]) -> T {
         let constant = T::from_f64;
         let sum = |terms: &mut dyn Iterator<Item = T>| terms.fold(constant(0.0), T::add);
         let body = lower(&a.formula, a.budget, a.epsilon);
-        let mut values = cells.iter().map(|cells| body.scalar(cells));
+        let mut values = cells.iter().map(|cells| body.evaluate(cells));
         match a.kind {
-            Kind::Macro => sum(&mut values).div(constant(count), 0.0),
-            Kind::Sum => sum(&mut values),
-            Kind::Minimum => values.reduce(T::min).unwrap(),
-            Kind::GeometricMean => {
+            AggregationKind::Macro => sum(&mut values).div(constant(count), 0.0),
+            AggregationKind::Sum => sum(&mut values),
+            AggregationKind::Minimum => values.reduce(T::min).unwrap(),
+            AggregationKind::GeometricMean => {
                 let logs = &mut values.map(|f| f.add(constant(a.epsilon)).ln());
                 sum(logs).div(constant(count), 0.0).exp()
             }
-            Kind::HarmonicMean => {
+            AggregationKind::HarmonicMean => {
                 constant(count).div(sum(&mut values.map(|f| constant(1.0).div(f, a.epsilon))), 0.0)
             }
-            Kind::Micro => {
+            AggregationKind::Micro => {
                 let mean = |i: usize| sum(&mut cells.iter().map(|cells| cells[i])).div(constant(count), 0.0);
                 // Epsilon is one for sums over labels, and these are means.
                 let body = lower(&a.formula, a.budget, a.epsilon / count);
-                body.scalar(&[mean(0), mean(1), mean(2), mean(3)])
+                body.evaluate(&[mean(0), mean(1), mean(2), mean(3)])
             }
         }
     };
-    objective.outer.scalar(&objective.aggregates.iter().map(aggregate).collect::<Vec<T>>())
+    objective.outer.evaluate(&objective.aggregates.iter().map(aggregate).collect::<Vec<T>>())
 }
 
 /// The derivatives with respect to the cells of label `j`, by central differences in 32 digits.
-fn differences(objective: &Objective, tensor: &Tensor, j: usize) -> [f64; 4] {
+fn differences(objective: &Objective, tensor: &ConfusionTensor, j: usize) -> [f64; 4] {
     const STEP: f64 = 1e-14;
     let cells: Vec<[TwoFloat; 4]> =
         (0..tensor.labels()).map(|j| tensor.cells(j).map(TwoFloat::from)).collect();
@@ -148,7 +151,7 @@ fn differences(objective: &Objective, tensor: &Tensor, j: usize) -> [f64; 4] {
     })
 }
 
-fn assert_gradient_matches(formula: &str, tensor: &Tensor) {
+fn assert_gradient_matches(formula: &str, tensor: &ConfusionTensor) {
     let objective = bind(formula);
     let gradient = objective.gradient(tensor).unwrap_or_else(|error| panic!("{error}"));
     for j in 0..tensor.labels() {
@@ -211,7 +214,7 @@ proptest! {
         let whole = a + b + c + d;
         let (tp, fp, miss, tn) = (a / whole, b / whole, c / whole, d / whole);
         let (recall, specificity) = (tp / (tp + miss), tn / (tn + fp));
-        let tensor = Tensor::from_fractions(vec![tp], vec![fp], vec![tp + miss].into());
+        let tensor = ConfusionTensor::from_fractions(vec![tp], vec![fp], vec![tp + miss].into());
         for (name, expected) in [
             ("accuracy", tp + tn),
             ("precision", tp / (tp + fp)),
@@ -256,7 +259,7 @@ proptest! {
         to.false_positives.iter_mut().for_each(|alarms| *alarms *= 0.8);
         for formula in ["macro-f1", "micro-precision * macro-recall", "macro-balanced-accuracy"] {
             let objective = bind(formula);
-            let slope = objective.gradient(&from).unwrap().directional(&from, &to);
+            let slope = objective.gradient(&from).unwrap().directional_derivative(&from, &to);
             // Second order in the step, so these differences are only good to about eight digits.
             let (ahead, behind) = (objective.value_between(&from, &to, 1e-5), objective.value_between(&from, &to, -1e-5));
             let expected = (ahead - behind) / 2e-5;
@@ -266,7 +269,7 @@ proptest! {
 }
 
 /// A tensor and another one of the same data, which agrees with it in some labels.
-fn segments(labels: usize) -> (Tensor, Tensor) {
+fn segments(labels: usize) -> (ConfusionTensor, ConfusionTensor) {
     let (from, mut to) = (tensor(labels, 6), tensor(labels, 6));
     to.true_positives.iter_mut().step_by(3).for_each(|hits| *hits *= 0.4);
     to.false_positives.iter_mut().step_by(2).for_each(|alarms| *alarms *= 0.3);
@@ -309,7 +312,7 @@ fn many_sizes_together_have_the_bits_of_each_alone() {
 fn many_sizes_together_have_the_same_bits_on_any_number_of_threads() {
     let sizes = [0.0, 0.25, 0.6, 1.0];
     // Enough labels for threads even at one size; for threads at four sizes but not at one.
-    for labels in [blocks::PARALLEL_FROM + 1, blocks::PARALLEL_FROM / 4 + 513] {
+    for labels in [label_blocks::PARALLEL_FROM + 1, label_blocks::PARALLEL_FROM / 4 + 513] {
         let (from, to) = segments(labels);
         for formula in formulas().iter().map(String::as_str).chain(UNUSUAL.iter().copied()) {
             let objective = bind(formula);
@@ -326,7 +329,7 @@ fn many_sizes_together_have_the_same_bits_on_any_number_of_threads() {
 /// The promise behind all the others: which numbers are added in which order is fixed by the labels alone.
 #[test]
 fn sums_over_labels_are_taken_by_lane_then_block() {
-    for labels in [1, 64, 100, 512, 1300, blocks::PARALLEL_FROM + 700] {
+    for labels in [1, 64, 100, 512, 1300, label_blocks::PARALLEL_FROM + 700] {
         let (from, _) = segments(labels);
         for formula in
             ["sum(2*tp/(2*tp+fp+fn))", "sum(tn)", "sum(gmean)", "sum(hmean(tp, fn, 0.1))", "sum(auc)"]
@@ -334,13 +337,14 @@ fn sums_over_labels_are_taken_by_lane_then_block() {
             let objective = bind(formula);
             let body = lower(&objective.aggregates[0].formula, 3.0, EPSILON);
             let block = |start: usize| {
-                let mut lanes = [0.0; blocks::LANES];
-                for label in start..labels.min(start + blocks::BLOCK) {
-                    lanes[label % blocks::LANES] += body.scalar(&from.cells(label));
+                let mut lanes = [0.0; label_blocks::LANES];
+                for label in start..labels.min(start + label_blocks::BLOCK_LABELS) {
+                    lanes[label % label_blocks::LANES] += body.evaluate(&from.cells(label));
                 }
                 lanes.iter().sum::<f64>()
             };
-            let expected = (0..labels).step_by(blocks::BLOCK).map(block).reduce(|a, b| a + b).unwrap();
+            let expected =
+                (0..labels).step_by(label_blocks::BLOCK_LABELS).map(block).reduce(|a, b| a + b).unwrap();
             assert_eq!(objective.value(&from).to_bits(), expected.to_bits(), "{formula}, {labels} labels");
         }
     }
@@ -349,7 +353,8 @@ fn sums_over_labels_are_taken_by_lane_then_block() {
 #[test]
 fn gradients_have_the_bits_of_one_label_alone() {
     let (from, _) = segments(700);
-    for formula in BINARY.iter().filter(|entry| !entry.parameter).map(|entry| format!("sum({})", entry.name))
+    for formula in
+        LABEL_MEASURES.iter().filter(|entry| !entry.parameter).map(|entry| format!("sum({})", entry.name))
     {
         let objective = bind(&formula);
         let body = lower(&objective.aggregates[0].formula, 3.0, EPSILON);
@@ -358,7 +363,7 @@ fn gradients_have_the_bits_of_one_label_alone() {
             let cells = from.cells(j);
             let leaves: [Dual<4>; 4] = std::array::from_fn(|i| Dual::variable(cells[i], i));
             // 0 is added, as to any sum that begins there: the sign of a zero is lost.
-            let [tp, fp, miss, tn] = body.scalar(&leaves).partials.map(|partial| 0.0 + partial);
+            let [tp, fp, miss, tn] = body.evaluate(&leaves).partials.map(|partial| 0.0 + partial);
             let expected = [tp + tn - fp - miss, fp - tn];
             assert_eq!(
                 bits(&[gradient.slopes[j], gradient.intercepts[j]]),
@@ -384,7 +389,7 @@ fn the_number_of_threads_changes_no_bit() {
             for objective in formulas.map(bind) {
                 let gradient = objective.gradient(&from).unwrap();
                 bits.push(objective.value_between(&from, &to, 0.3).to_bits());
-                bits.push(gradient.directional(&from, &to).to_bits());
+                bits.push(gradient.directional_derivative(&from, &to).to_bits());
                 bits.extend(gradient.slopes.iter().chain(&gradient.intercepts).map(|gain| gain.to_bits()));
             }
             bits
@@ -408,9 +413,9 @@ fn the_deepest_formulas_fit_the_stack_of_a_thread() {
 
 #[test]
 fn fractions_come_from_exact_integers() {
-    let counts = Counts { true_positives: vec![3, 0, 1 << 52], predicted: vec![5, 2, 1 << 12] };
+    let counts = ConfusionCounts { true_positives: vec![3, 0, 1 << 52], predicted: vec![5, 2, 1 << 12] };
     let population = Population { rows: 10_000, unit: 1 << 40, positives: vec![4, 0, 1 << 53] };
-    let tensor = Tensor::new(&counts, &population);
+    let tensor = ConfusionTensor::new(&counts, &population);
     let whole = 10_000.0 * (1u64 << 40) as f64;
     assert_eq!(tensor.labels(), 3);
     assert_eq!(tensor.false_positives[0], ((5u64 << 40) - 3) as f64 / whole);
@@ -423,12 +428,12 @@ fn fractions_come_from_exact_integers() {
 
 #[test]
 fn plain_labels_count_instances() {
-    let counts = Counts { true_positives: vec![2, 0], predicted: vec![3, 1] };
+    let counts = ConfusionCounts { true_positives: vec![2, 0], predicted: vec![3, 1] };
     let population = Population { rows: 8, unit: 1, positives: vec![4, 0] };
-    let tensor = Tensor::new(&counts, &population);
+    let tensor = ConfusionTensor::new(&counts, &population);
     assert_eq!(tensor.cells(0), [0.25, 0.125, 0.25, 0.375]);
     assert_eq!(tensor.cells(1), [0.0, 0.125, 0.0, 0.875]);
-    assert_eq!(Tensor::new(&Counts::new(2), &population).cells(0), [0.0, 0.0, 0.5, 0.5]);
+    assert_eq!(ConfusionTensor::new(&ConfusionCounts::new(2), &population).cells(0), [0.0, 0.0, 0.5, 0.5]);
 }
 
 #[test]
@@ -437,7 +442,7 @@ fn a_weighted_sum_is_a_chain_of_mixtures() {
     let mut chain = parts[0].clone();
     chain.mix(&parts[1], 0.5);
     chain.mix(&parts[2], 0.2);
-    let sum = Tensor::scaled_sum(&[(0.4, &parts[0]), (0.4, &parts[1]), (0.2, &parts[2])]);
+    let sum = ConfusionTensor::scaled_sum(&[(0.4, &parts[0]), (0.4, &parts[1]), (0.2, &parts[2])]);
     for j in 0..9 {
         assert!((sum.true_positives[j] - chain.true_positives[j]).abs() < 1e-15);
         assert!((sum.false_positives[j] - chain.false_positives[j]).abs() < 1e-15);
@@ -447,7 +452,7 @@ fn a_weighted_sum_is_a_chain_of_mixtures() {
 #[test]
 fn a_label_without_positives_earns_nothing() {
     let positives: Arc<[f64]> = vec![0.2, 0.0].into();
-    let tensor = Tensor::from_fractions(vec![0.1, 0.0], vec![0.1, 0.3], positives);
+    let tensor = ConfusionTensor::from_fractions(vec![0.1, 0.0], vec![0.1, 0.3], positives);
     let recall = bind("macro-recall").gradient(&tensor).unwrap();
     assert!(recall.slopes[0] > 0.0);
     assert_eq!((recall.slopes[1], recall.intercepts[1]), (0.0, 0.0));
@@ -459,7 +464,7 @@ fn a_label_without_positives_earns_nothing() {
 #[test]
 fn the_worst_label_alone_has_a_gradient_and_ties_go_to_the_first() {
     let positives: Arc<[f64]> = vec![0.2, 0.4, 0.4].into();
-    let tensor = Tensor::from_fractions(vec![0.1, 0.1, 0.1], vec![0.1; 3], positives);
+    let tensor = ConfusionTensor::from_fractions(vec![0.1, 0.1, 0.1], vec![0.1; 3], positives);
     let gradient = bind("min-labels(recall)").gradient(&tensor).unwrap();
     assert!(gradient.slopes[1] > 2.0, "{gradient:?}");
     assert_eq!((gradient.slopes[0], gradient.slopes[2]), (0.0, 0.0));
@@ -468,7 +473,7 @@ fn the_worst_label_alone_has_a_gradient_and_ties_go_to_the_first() {
 #[test]
 fn an_infinite_gradient_names_the_label() {
     let positives: Arc<[f64]> = vec![0.2, 0.2].into();
-    let tensor = Tensor::from_fractions(vec![0.1, 0.0], vec![0.1, 0.0], positives);
+    let tensor = ConfusionTensor::from_fractions(vec![0.1, 0.0], vec![0.1, 0.0], positives);
     let objective = Metric::parse("macro(tp^0.5)").unwrap().bind(1, 0.0);
     let error = objective.gradient(&tensor).unwrap_err();
     assert!(matches!(error, MeasureError::Gradient { label: 1, cells: [0.0, 0.0, 0.2, 0.8], .. }), "{error}");
@@ -516,7 +521,7 @@ fn formulas_that_reward_mistakes_are_named() {
 }
 
 /// Two tensors of a long tail: most labels are never found, some by one of the two only.
-fn long_tailed(labels: usize) -> (Tensor, Tensor) {
+fn long_tailed(labels: usize) -> (ConfusionTensor, ConfusionTensor) {
     let (mut from, mut to) = (tensor(labels, 1), tensor(labels, 3));
     for label in 0..labels {
         if label % 5 < 3 {
@@ -536,7 +541,7 @@ fn long_tailed(labels: usize) -> (Tensor, Tensor) {
 fn a_search_that_skips_labels_never_found_keeps_every_bit() {
     let sizes = [0.0, 1e-3, 0.3, 0.5, 1.0];
     // Used again and again, for more labels and for fewer.
-    let mut space = SegmentSpace::default();
+    let mut space = SegmentBuffers::default();
     for labels in [1, 63, 512, 9001, 4096] {
         let (from, to) = long_tailed(labels);
         for formula in formulas().iter().map(String::as_str).chain(UNUSUAL.iter().copied()) {
@@ -554,7 +559,7 @@ fn a_search_that_skips_labels_never_found_keeps_every_bit() {
 fn a_search_that_skips_labels_sees_what_is_not_a_number() {
     let (mut from, to) = long_tailed(1000);
     (from.true_positives[5], from.false_positives[5]) = (0.0, f64::NAN);
-    let mut space = SegmentSpace::default();
+    let mut space = SegmentBuffers::default();
     assert!(bind("macro-f1").segment(&from, &to, &mut space).values(&[0.5])[0].is_nan());
 }
 
@@ -574,7 +579,7 @@ fn labels_never_found_are_skipped_only_where_they_are_zero() {
         ("macro(tp / (fp - fn))", false),
         ("macro(log(1 + tp))", false),
     ] {
-        assert_eq!(bind(formula).aggregates[0].is_zero_unless_found(), skips, "{formula}");
+        assert_eq!(bind(formula).aggregates[0].is_zero_without_true_positives(), skips, "{formula}");
     }
 }
 
@@ -585,7 +590,7 @@ fn no_bit_depends_on_the_instructions_of_the_processor() {
         let fast = bind(formula);
         let plain = Objective { arch: pulp::Arch::Scalar, ..fast.clone() };
         let numbers = |objective: &Objective| {
-            let mut space = SegmentSpace::default();
+            let mut space = SegmentBuffers::default();
             let mut numbers = objective.segment(&from, &to, &mut space).values(&[0.0, 0.1, 0.7]);
             numbers.extend([objective.value(&from), objective.value_between(&from, &to, 0.4)]);
             if let Ok(gradient) = objective.gradient(&from) {
@@ -593,7 +598,7 @@ fn no_bit_depends_on_the_instructions_of_the_processor() {
                 let again =
                     objective.gradient(&to).and_then(|old| objective.gradient_reusing(&from, Some(old)));
                 assert_eq!(again.as_ref().ok(), Some(&gradient), "{formula}");
-                let known = objective.gradient_knowing(objective.value(&from), &from, again.ok());
+                let known = objective.gradient_with_value(objective.value(&from), &from, again.ok());
                 assert_eq!(known.ok(), Some(gradient), "{formula}");
             }
             bits(&numbers)
@@ -605,7 +610,7 @@ fn no_bit_depends_on_the_instructions_of_the_processor() {
 #[test]
 fn a_known_value_is_not_computed_again_where_it_says_all() {
     let tensor = tensor(1111, 5);
-    let value = |formula: &str| bind(formula).gradient_knowing(0.125, &tensor, None).unwrap().value;
+    let value = |formula: &str| bind(formula).gradient_with_value(0.125, &tensor, None).unwrap().value;
     assert_eq!(value("macro-f1"), 0.125);
     for formula in ["2*macro-f1", "micro-f1", "gmean-labels(recall)", "macro-f1 + macro-recall"] {
         assert_eq!(value(formula), bind(formula).value(&tensor), "{formula}");
@@ -614,7 +619,7 @@ fn a_known_value_is_not_computed_again_where_it_says_all() {
 
 /// A tensor of the same labels and of others, between them, that have no positive but are predicted all the same; and where the
 /// labels of the first are.
-fn with_unseen(seen: &Tensor) -> (Tensor, Vec<usize>) {
+fn with_unseen(seen: &ConfusionTensor) -> (ConfusionTensor, Vec<usize>) {
     let labels = 2 * seen.labels();
     let places: Vec<usize> = (0..seen.labels()).map(|label| 2 * label).collect();
     let (mut hits, mut alarms, mut positives) = (vec![0.0; labels], vec![0.0; labels], vec![0.0; labels]);
@@ -624,7 +629,7 @@ fn with_unseen(seen: &Tensor) -> (Tensor, Vec<usize>) {
         positives[place] = seen.positives()[label];
         alarms[place + 1] = [0.0, 0.03, 1.0, 0.4][label % 4];
     }
-    (Tensor::from_fractions(hits, alarms, positives.into()), places)
+    (ConfusionTensor::from_fractions(hits, alarms, positives.into()), places)
 }
 
 #[test]
@@ -634,10 +639,10 @@ fn labels_without_positives_are_left_out_where_that_changes_nothing() {
     let formulas: Vec<String> = formulas().into_iter().chain(UNUSUAL.iter().map(|f| f.to_string())).collect();
     for formula in formulas {
         let objective = bind(&formula);
-        if !objective.ignores_unseen() {
+        if !objective.ignores_labels_without_positives() {
             continue;
         }
-        let fewer = bind(&formula).leaving_out(700);
+        let fewer = bind(&formula).omitting_labels(700);
         let close = |a: f64, b: f64| (a - b).abs() <= 1e-13 * b.abs();
         assert!(close(fewer.value(&seen), objective.value(&all)), "{formula}");
         let (found, wanted) = (fewer.gradient(&seen).unwrap(), objective.gradient(&all).unwrap());
@@ -648,7 +653,7 @@ fn labels_without_positives_are_left_out_where_that_changes_nothing() {
             assert!(near(found.intercepts[label], wanted.intercepts[place]), "{formula}, label {label}");
             assert_eq!((wanted.slopes[place + 1], wanted.intercepts[place + 1]), (0.0, 0.0), "{formula}");
         }
-        let known = fewer.gradient_knowing(found.value, &seen, None).unwrap();
+        let known = fewer.gradient_with_value(found.value, &seen, None).unwrap();
         assert_eq!(known, found, "{formula}");
     }
 }
@@ -658,7 +663,7 @@ fn only_metrics_that_no_prediction_of_them_changes_ignore_labels_without_positiv
     for formula in
         ["macro-f1", "macro-precision", "macro-recall", "macro-jaccard", "macro-fbeta(2)", "coverage"]
     {
-        assert!(bind(formula).ignores_unseen(), "{formula}");
+        assert!(bind(formula).ignores_labels_without_positives(), "{formula}");
     }
     for formula in [
         "macro-accuracy",
@@ -669,6 +674,6 @@ fn only_metrics_that_no_prediction_of_them_changes_ignore_labels_without_positiv
         "min-labels(recall)",
         "macro(-fp)",
     ] {
-        assert!(!bind(formula).ignores_unseen(), "{formula}");
+        assert!(!bind(formula).ignores_labels_without_positives(), "{formula}");
     }
 }

@@ -2,13 +2,13 @@
 //! to too much is to kill a rank in the middle of it, without a word.
 //!
 //! Memory has several limits, and each is shared by others: the memory of the node by all ranks there,
-//! the limit of a control group by the ranks in that group, a `ulimit` by nobody. A [`Room`] is what one
-//! of them leaves; [`check_room`] compares each with the needs of all the ranks that share it.
+//! the limit of a control group by the ranks in that group, a `ulimit` by nobody. A [`MemoryLimit`] is what one
+//! of them leaves; [`check_memory`] compares each with the needs of all the ranks that share it.
 
 mod cgroup;
-mod check;
+mod insufficient_memory;
+mod job_check;
 mod meminfo;
-mod refusal;
 #[cfg(test)]
 mod tests;
 mod ulimit;
@@ -17,22 +17,22 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-pub use check::{Fits, check_room};
-pub use refusal::Refusal;
+pub use insufficient_memory::InsufficientMemory;
+pub use job_check::{MemoryBudget, check_memory};
 
 /// What one limit leaves for us, now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Room {
+pub struct MemoryLimit {
     /// Bytes that can still be taken.
-    pub bytes: u64,
+    pub available: u64,
     /// Bytes there are in all.
-    pub limit: u64,
-    pub source: Source,
+    pub total: u64,
+    pub source: LimitSource,
 }
 
 /// Where a limit comes from, and with that, who shares it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Source {
+pub enum LimitSource {
     /// The memory of the node, shared by all ranks there.
     Node,
     /// A control group (a Slurm job, a container, a service), shared by the ranks in it. Paths differ
@@ -42,36 +42,36 @@ pub enum Source {
     Process { option: char },
 }
 
-impl Room {
+impl MemoryLimit {
     /// Where what is in use cannot be read, all of the limit counts as free: then only what can never
     /// fit is refused.
-    fn new(limit: u64, used: Option<u64>, source: Source) -> Room {
-        Room { bytes: limit.saturating_sub(used.unwrap_or(0)), limit, source }
+    fn new(limit: u64, used: Option<u64>, source: LimitSource) -> MemoryLimit {
+        MemoryLimit { available: limit.saturating_sub(used.unwrap_or(0)), total: limit, source }
     }
 }
 
 /// Every limit this process is under; none where the system does not tell (macOS), and then nothing is
 /// refused.
-pub fn rooms_here() -> Vec<Room> {
+pub fn memory_limits() -> Vec<MemoryLimit> {
     #[cfg(debug_assertions)]
-    if let Some(rooms) = rooms_as_tests_ask() {
-        return rooms;
+    if let Some(limits) = limits_set_by_tests() {
+        return limits;
     }
-    rooms(Path::new("/"))
+    read_limits(Path::new("/"))
 }
 
 /// The same, as the files below `root` tell it.
-fn rooms(root: &Path) -> Vec<Room> {
-    let mut rooms: Vec<Room> = meminfo::room(root).into_iter().collect();
-    rooms.extend(cgroup::rooms(root));
-    rooms.extend(ulimit::room(root));
-    rooms
+fn read_limits(root: &Path) -> Vec<MemoryLimit> {
+    let mut limits: Vec<MemoryLimit> = meminfo::limit(root).into_iter().collect();
+    limits.extend(cgroup::limits(root));
+    limits.extend(ulimit::limit(root));
+    limits
 }
 
 /// Lets tests see what becomes of a job on a node with this much memory. Not in release builds.
 #[cfg(debug_assertions)]
-fn rooms_as_tests_ask() -> Option<Vec<Room>> {
-    let bytes = std::env::var("MACROK_TEST_ROOM").ok()?;
-    let bytes = bytes.parse().expect("MACROK_TEST_ROOM is a number of bytes");
-    Some(vec![Room { bytes, limit: bytes, source: Source::Node }])
+fn limits_set_by_tests() -> Option<Vec<MemoryLimit>> {
+    let bytes = std::env::var("MACROK_TEST_MEMORY").ok()?;
+    let bytes = bytes.parse().expect("MACROK_TEST_MEMORY is a number of bytes");
+    Some(vec![MemoryLimit { available: bytes, total: bytes, source: LimitSource::Node }])
 }

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::check::{Told, check, judge};
+use super::job_check::{RankMemory, check_limits, check_ranks};
 use super::*;
-use crate::error::Status;
+use crate::error::ExitStatus;
 use crate::machine::tests::tree;
 use crate::world::{Nodes, World};
 
@@ -14,23 +14,28 @@ const GIB: u64 = 1 << 30;
 /// What is left and the limit's file below the mount, of each group.
 fn groups(root: &Path) -> Vec<(u64, String)> {
     let mount = format!("{}/sys/fs/cgroup/", root.display());
-    let describe = |room: Room| match room.source {
-        Source::Cgroup { file, .. } => Some((room.bytes, file.strip_prefix(&mount).unwrap().to_owned())),
+    let describe = |limit: MemoryLimit| match limit.source {
+        LimitSource::Cgroup { file, .. } => {
+            Some((limit.available, file.strip_prefix(&mount).unwrap().to_owned()))
+        }
         _ => None,
     };
-    rooms(root).into_iter().filter_map(describe).collect()
+    read_limits(root).into_iter().filter_map(describe).collect()
 }
 
 #[test]
 fn a_system_that_says_nothing_has_no_limits() {
-    assert_eq!(rooms(tree(&[]).path()), []);
+    assert_eq!(read_limits(tree(&[]).path()), []);
 }
 
 #[test]
 fn without_groups_the_memory_of_the_node_is_the_limit() {
     let meminfo = "MemTotal:       2048 kB\nMemFree:  10 kB\nMemAvailable:    1024 kB\n";
     let root = tree(&[("proc/meminfo", meminfo), ("proc/self/cgroup", "0::/\n")]);
-    assert_eq!(rooms(root.path()), [Room { bytes: MIB, limit: 2 * MIB, source: Source::Node }]);
+    assert_eq!(
+        read_limits(root.path()),
+        [MemoryLimit { available: MIB, total: 2 * MIB, source: LimitSource::Node }]
+    );
 }
 
 #[test]
@@ -130,7 +135,7 @@ fn garbage_limits_nothing() {
         ("sys/fs/cgroup/job/memory.max", "12 bananas\n"),
         ("sys/fs/cgroup/memory.high", "-5\n"),
     ]);
-    assert_eq!(rooms(root.path()), []);
+    assert_eq!(read_limits(root.path()), []);
 }
 
 #[test]
@@ -149,57 +154,60 @@ fn the_tighter_ulimit_counts_for_the_process() {
         ("unlimited", "unlimited", None),
     ] {
         let root = tree(&[("proc/self/limits", &limits(address, data)), ("proc/self/status", status)]);
-        let room =
-            expected.map(|(bytes, limit, option)| Room { bytes, limit, source: Source::Process { option } });
-        assert_eq!(ulimit::room(root.path()), room);
+        let limit = expected.map(|(bytes, limit, option)| MemoryLimit {
+            available: bytes,
+            total: limit,
+            source: LimitSource::Process { option },
+        });
+        assert_eq!(ulimit::limit(root.path()), limit);
     }
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn this_machine_has_memory() {
-    let rooms = rooms(Path::new("/"));
-    let node = rooms.iter().find(|room| room.source == Source::Node).unwrap();
-    assert!(node.bytes > MIB && node.bytes <= node.limit, "{node:?}");
-    assert!(rooms.iter().all(|room| room.bytes <= room.limit), "{rooms:?}");
+    let limits = read_limits(Path::new("/"));
+    let node = limits.iter().find(|limit| limit.source == LimitSource::Node).unwrap();
+    assert!(node.available > MIB && node.available <= node.total, "{node:?}");
+    assert!(limits.iter().all(|limit| limit.available <= limit.total), "{limits:?}");
     // A byte fits, and no machine has 2^63.
-    assert!(check_room(&World::alone(), 1).unwrap().margin.unwrap() < node.limit);
-    let error = check_room(&World::alone(), 1 << 63).unwrap_err();
-    assert!(error.downcast_ref::<Refusal>().is_some(), "{error}");
-    assert_eq!(error.status(), Status::BadInput);
+    assert!(check_memory(&World::alone(), 1).unwrap().margin.unwrap() < node.total);
+    let error = check_memory(&World::alone(), 1 << 63).unwrap_err();
+    assert!(error.downcast_ref::<InsufficientMemory>().is_some(), "{error}");
+    assert_eq!(error.status(), ExitStatus::BadInput);
 }
 
-fn on_node(bytes: u64, limit: u64) -> Room {
-    Room { bytes, limit, source: Source::Node }
+fn on_node(bytes: u64, limit: u64) -> MemoryLimit {
+    MemoryLimit { available: bytes, total: limit, source: LimitSource::Node }
 }
 
-fn in_group(bytes: u64, limit: u64, id: u64) -> Room {
+fn in_group(bytes: u64, limit: u64, id: u64) -> MemoryLimit {
     let file = format!("/sys/fs/cgroup/job_{id}/memory.max");
-    Room { bytes, limit, source: Source::Cgroup { id, file } }
+    MemoryLimit { available: bytes, total: limit, source: LimitSource::Cgroup { id, file } }
 }
 
-fn told(node: &str, need: u64, rooms: &[Room]) -> Told {
-    Told { node: node.into(), need, rooms: rooms.to_vec() }
+fn rank_memory(node: &str, need: u64, limits: &[MemoryLimit]) -> RankMemory {
+    RankMemory { node: node.into(), need, limits: limits.to_vec() }
 }
 
 #[test]
 fn nothing_is_refused_where_nothing_is_known() {
-    let fits = check(&World::alone(), told("mac", u64::MAX, &[])).unwrap();
-    assert_eq!(fits, Fits { need: u64::MAX, nodes: 1, margin: None });
-    assert_eq!(Fits { need: 3 * GIB, ..fits }.to_string(), "3.0 GiB of memory");
+    let fits = check_ranks(&World::alone(), rank_memory("mac", u64::MAX, &[])).unwrap();
+    assert_eq!(fits, MemoryBudget { need: u64::MAX, nodes: 1, margin: None });
+    assert_eq!(MemoryBudget { need: 3 * GIB, ..fits }.to_string(), "3.0 GiB of memory");
 }
 
 #[test]
 fn what_fits_to_the_byte_fits() {
     let nodes = Nodes::new(vec![0, 0, 2]);
-    let rank = |node, need, free| told(node, need, &[on_node(free, 9 * GIB)]);
+    let rank = |node, need, free| rank_memory(node, need, &[on_node(free, 9 * GIB)]);
     let full = [rank("a", GIB, 3 * GIB), rank("a", 2 * GIB, 4 * GIB), rank("b", GIB, 3 * GIB)];
-    let fits = judge(&full, &nodes).unwrap();
-    assert_eq!(fits, Fits { need: 4 * GIB, nodes: 2, margin: Some(0) });
+    let fits = check_limits(&full, &nodes).unwrap();
+    assert_eq!(fits, MemoryBudget { need: 4 * GIB, nodes: 2, margin: Some(0) });
     assert_eq!(fits.to_string(), "4.0 GiB of memory on 2 nodes, at least 0 B to spare");
     let over = [rank("a", GIB, 3 * GIB), rank("a", 2 * GIB + 1, 4 * GIB), rank("b", GIB, 3 * GIB)];
     assert_eq!(
-        judge(&over, &nodes).unwrap_err().to_string(),
+        check_limits(&over, &nodes).unwrap_err().to_string(),
         "node a: 3.0 GiB of memory needed for 2 ranks, but only 3.0 GiB of 9.0 GiB is free, 1 B too little; end \
          what else runs there, use more nodes, or nodes with more memory; fewer ranks hold as many rows and will \
          not help"
@@ -208,10 +216,10 @@ fn what_fits_to_the_byte_fits() {
 
 #[test]
 fn the_node_that_lacks_most_is_named() {
-    let rank = |node, need| told(node, need, &[on_node(3 * GIB, 4 * GIB)]);
+    let rank = |node, need| rank_memory(node, need, &[on_node(3 * GIB, 4 * GIB)]);
     let ranks = [rank("a", 4 * GIB), rank("b", 6 * GIB), rank("c", GIB), rank("d", 6 * GIB)];
     assert_eq!(
-        judge(&ranks, &Nodes::new(vec![0, 1, 2, 3])).unwrap_err().to_string(),
+        check_limits(&ranks, &Nodes::new(vec![0, 1, 2, 3])).unwrap_err().to_string(),
         "node b: 6.0 GiB of memory needed for 1 rank, but only 3.0 GiB of 4.0 GiB is free, 3.0 GiB too little \
          (and 2 other nodes have too little); use more nodes, or nodes with more memory"
     );
@@ -220,28 +228,30 @@ fn the_node_that_lacks_most_is_named() {
 #[test]
 fn ranks_share_the_limit_of_the_group_they_are_in() {
     let nodes = Nodes::new(vec![0, 0]);
-    let rank =
-        |group| told("n17", 24 * GIB, &[on_node(64 * GIB, 64 * GIB), in_group(31 * GIB, 32 * GIB, group)]);
+    let rank = |group| {
+        rank_memory("n17", 24 * GIB, &[on_node(64 * GIB, 64 * GIB), in_group(31 * GIB, 32 * GIB, group)])
+    };
     // A container each: each has the whole of its own limit.
-    assert_eq!(judge(&[rank(5), rank(6)], &nodes).unwrap().margin, Some(7 * GIB));
+    assert_eq!(check_limits(&[rank(5), rank(6)], &nodes).unwrap().margin, Some(7 * GIB));
     assert_eq!(
-        judge(&[rank(5), rank(5)], &nodes).unwrap_err().to_string(),
+        check_limits(&[rank(5), rank(5)], &nodes).unwrap_err().to_string(),
         "node n17: 48.0 GiB of memory needed for 2 ranks, but the limit of the job or container leaves only \
          31.0 GiB of 32.0 GiB (/sys/fs/cgroup/job_5/memory.max), 17.0 GiB too little; ask for more (Slurm: \
          --mem=49G, Docker: --memory=49g), or use more nodes; fewer ranks hold as many rows and will not help"
     );
     // The same number on another node is another group.
-    assert!(judge(&[rank(5), rank(5)], &Nodes::new(vec![0, 1])).is_ok());
+    assert!(check_limits(&[rank(5), rank(5)], &Nodes::new(vec![0, 1])).is_ok());
 }
 
 #[test]
 fn a_ulimit_is_for_each_process() {
-    let limit = Room { bytes: 2 * GIB, limit: 4 * GIB, source: Source::Process { option: 'v' } };
-    let rank = |need| told("n17", need, &[on_node(64 * GIB, 64 * GIB), limit.clone()]);
+    let limit =
+        MemoryLimit { available: 2 * GIB, total: 4 * GIB, source: LimitSource::Process { option: 'v' } };
+    let rank = |need| rank_memory("n17", need, &[on_node(64 * GIB, 64 * GIB), limit.clone()]);
     let nodes = Nodes::new(vec![0, 0]);
-    assert_eq!(judge(&[rank(GIB), rank(2 * GIB)], &nodes).unwrap().margin, Some(0));
+    assert_eq!(check_limits(&[rank(GIB), rank(2 * GIB)], &nodes).unwrap().margin, Some(0));
     assert_eq!(
-        judge(&[rank(GIB), rank(6 * GIB)], &nodes).unwrap_err().to_string(),
+        check_limits(&[rank(GIB), rank(6 * GIB)], &nodes).unwrap_err().to_string(),
         "rank 1 on node n17: 6.0 GiB of memory needed, but `ulimit -v` leaves only 2.0 GiB of 4.0 GiB, 4.0 GiB \
          too little; raise it where the job is started (ulimit -v unlimited; Slurm: --propagate=NONE), or use \
          more ranks, so that each holds fewer rows"
@@ -250,7 +260,7 @@ fn a_ulimit_is_for_each_process() {
 
 #[test]
 fn needs_beyond_all_numbers_are_refused_not_wrapped() {
-    let rank = |need| told("a", need, &[on_node(GIB, GIB)]);
-    let refused = judge(&[rank(u64::MAX), rank(u64::MAX)], &Nodes::new(vec![0, 0])).unwrap_err();
+    let rank = |need| rank_memory("a", need, &[on_node(GIB, GIB)]);
+    let refused = check_limits(&[rank(u64::MAX), rank(u64::MAX)], &Nodes::new(vec![0, 0])).unwrap_err();
     assert_eq!(refused.need, u64::MAX);
 }

@@ -1,13 +1,13 @@
 //! Where Frank-Wolfe starts (Algorithm 1, line 3).
 
 use crate::classifier::Candidates;
-use crate::classifier::{Constants, Mixture, Rule, Strategy, baseline};
+use crate::classifier::{BaselineConstants, BaselineStrategy, Mixture, Rule, baseline_rule};
 use crate::measure::Population;
 use crate::random::{self, Purpose};
 
 /// The initial classifier.
 #[derive(Clone, Debug)]
-pub enum Initial {
+pub enum InitialClassifier {
     /// Equal weights: the k most probable labels.
     TopK,
     /// Random positive weights in (0, 1], one a label.
@@ -18,20 +18,21 @@ pub enum Initial {
     Given(Mixture),
 }
 
-impl Initial {
+impl InitialClassifier {
     pub fn mixture(self, population: &Population, k: usize, candidates: Candidates) -> Mixture {
         let labels = population.positives.len();
         let rule = match self {
-            Initial::Given(mixture) => return Mixture { k, candidates, ..mixture },
-            Initial::TopK => Rule::top_k(labels),
-            Initial::Random { seed } => {
-                let weight = |label| 1.0 - random::unit(random::bits(seed, Purpose::InitialRule, 0, label));
+            InitialClassifier::Given(mixture) => return Mixture { k, candidates, ..mixture },
+            InitialClassifier::TopK => Rule::top_k(labels),
+            InitialClassifier::Random { seed } => {
+                let weight =
+                    |label| 1.0 - random::uniform(random::bits(seed, Purpose::InitialRule, 0, label));
                 Rule::weighted(&(0..labels as u64).map(weight).collect::<Vec<_>>())
             }
-            Initial::Prior => {
-                let constants = Constants { beta: 1.0, propensity_a: 0.0, propensity_b: 0.0 };
+            InitialClassifier::Prior => {
+                let constants = BaselineConstants { beta: 1.0, propensity_a: 0.0, propensity_b: 0.0 };
                 let rows = population.rows.saturating_mul(population.unit);
-                baseline(Strategy::MacroRecall, &population.positives, rows, constants)
+                baseline_rule(BaselineStrategy::MacroRecall, &population.positives, rows, constants)
             }
         };
         Mixture::single(rule, k, candidates)

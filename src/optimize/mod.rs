@@ -1,39 +1,39 @@
 //! Algorithm 1 of the paper: Frank-Wolfe over confusion tensors, one rule an iteration; and [`fit`], which runs it so that
 //! nothing is lost when it is stopped.
 
-mod answer;
-mod around;
-mod climb;
-mod data;
+mod brent;
+mod checkpoint_codec;
+mod checkpoint_hooks;
+mod checkpoint_policy;
+mod column_space;
 mod fit;
+mod fit_config;
+mod fit_data;
 mod frank_wolfe;
 mod initial;
 mod iteration;
-mod keep;
-mod keeper;
+mod loop_hooks;
 mod observer;
 mod oracle;
-mod saved;
-mod scope;
-mod search;
-mod seconds;
+mod packed_counts;
+mod phase_seconds;
+mod problem;
 mod state;
-mod step;
-mod task;
+mod step_search;
 
 #[cfg(test)]
 mod tests;
 
-pub use around::Around;
-pub use data::Data;
-pub use fit::{Finished, fit};
-pub use frank_wolfe::{Fit, Options, Start, Stop, frank_wolfe, population};
-pub use initial::Initial;
+pub use checkpoint_policy::{CheckpointPolicy, ExistingCheckpoint};
+pub use fit::{FinishedFit, fit};
+pub use fit_config::{Epsilon, FitConfig, InitialSource};
+pub use fit_data::FitData;
+pub use frank_wolfe::{EndReason, FitResult, FrankWolfeOptions, Start, count_population, frank_wolfe};
+pub use initial::InitialClassifier;
 pub use iteration::Iteration;
-pub use keep::{Existing, Keep};
+pub use loop_hooks::LoopHooks;
 pub use observer::Observer;
-pub use search::{Epsilon, Origin, Search};
-pub use seconds::Seconds;
-pub use state::{State, Turn};
-pub use step::{Step, StepRule, best_step, best_step_together};
-pub use task::{Task, asked};
+pub use phase_seconds::PhaseSeconds;
+pub use problem::{FitProblem, request_fingerprint};
+pub use state::{FitState, IterationCursor};
+pub use step_search::{Step, StepRule, best_step, best_step_batched};

@@ -2,26 +2,26 @@
 
 use std::sync::Arc;
 
-use super::answer::Answer;
-use super::frank_wolfe::{Outcome, Stop};
-use super::seconds::{Seconds, timed};
-use crate::classifier::{Candidates, Mixture, Pass, Rule};
-use crate::measure::{Counts, Population, Tensor};
+use super::frank_wolfe::{EndReason, IterationOutcome};
+use super::packed_counts::PackedCounts;
+use super::phase_seconds::{PhaseSeconds, timed};
+use crate::classifier::{Candidates, CountingPass, Mixture, Rule};
+use crate::measure::{ConfusionCounts, ConfusionTensor, Population};
 use crate::shard::Shard;
 use crate::world::World;
 
 /// The linear problem's solution and its confusion tensor, over all ranks. Rules, counts and the population are by column; see
-/// [`Scope`](super::scope::Scope).
+/// [`ColumnSpace`](super::column_space::ColumnSpace).
 pub(super) struct Oracle<'a> {
     world: &'a World,
     population: &'a Population,
     /// Those of `population`, for the tensors to share.
     positives: Arc<[f64]>,
-    pass: Pass<'a>,
-    counts: Counts,
+    pass: CountingPass<'a>,
+    counts: ConfusionCounts,
     /// A tensor that is needed no more, whose memory the next one takes.
-    spare: Option<Tensor>,
-    pub seconds: Seconds,
+    spare: Option<ConfusionTensor>,
+    pub seconds: PhaseSeconds,
 }
 
 impl<'a> Oracle<'a> {
@@ -34,14 +34,14 @@ impl<'a> Oracle<'a> {
     ) -> Self {
         let positives = population.fractions();
         let columns = population.positives.len();
-        let pass = Pass::new(shard, k, candidates, columns);
-        let counts = Counts::new(columns);
-        let seconds = Seconds::default();
+        let pass = CountingPass::new(shard, k, candidates, columns);
+        let counts = ConfusionCounts::new(columns);
+        let seconds = PhaseSeconds::default();
         Oracle { world, population, positives, pass, counts, spare: None, seconds }
     }
 
     /// Algorithm 1, lines 9 and 10.
-    pub fn tensor(&mut self, rule: &Rule) -> Tensor {
+    pub fn rule_tensor(&mut self, rule: &Rule) -> ConfusionTensor {
         let Oracle { world, pass, counts, .. } = self;
         timed(&mut self.seconds.oracle, || pass.count(rule, counts));
         let spare = self.spare.take();
@@ -51,21 +51,21 @@ impl<'a> Oracle<'a> {
             world.sum(&mut counts.predicted, rows);
             match spare {
                 Some(mut spare) => {
-                    spare.recount(counts, self.population);
+                    spare.set_counts(counts, self.population);
                     spare
                 }
-                None => Tensor::with_positives(counts, self.population, Arc::clone(&self.positives)),
+                None => ConfusionTensor::with_positives(counts, self.population, Arc::clone(&self.positives)),
             }
         })
     }
 
-    /// Takes back a tensor that [`Oracle::tensor`] gave.
-    pub fn reuse(&mut self, tensor: Tensor) {
+    /// Takes back a tensor that [`Oracle::rule_tensor`] gave.
+    pub fn reuse(&mut self, tensor: ConfusionTensor) {
         self.spare = Some(tensor);
     }
 
     /// Rank 0's rule on every rank.
-    pub fn share(&mut self, rule: Option<Rule>) -> Rule {
+    pub fn broadcast_rule(&mut self, rule: Option<Rule>) -> Rule {
         let mut rule = rule.unwrap_or_else(|| Rule { slopes: Vec::new(), intercepts: Vec::new() });
         timed(&mut self.seconds.reduce, || {
             self.world.broadcast(&mut rule.slopes);
@@ -74,46 +74,50 @@ impl<'a> Oracle<'a> {
         rule
     }
 
-    /// What the rows answered to the rule of [`Oracle::tensor`].
-    pub fn answer(&mut self) -> Arc<Answer> {
+    /// What the rows answered to the rule of [`Oracle::rule_tensor`].
+    pub fn pack_counts(&mut self) -> Arc<PackedCounts> {
         let counts = &self.counts;
-        timed(&mut self.seconds.checkpoint, || Arc::new(Answer::new(counts)))
+        timed(&mut self.seconds.checkpoint, || Arc::new(PackedCounts::new(counts)))
     }
 
-    /// The tensor of a mixture: that of its rules, weighted. `heard` is called after each of them.
-    pub fn mixed(&mut self, mixture: &Mixture, mut heard: impl FnMut(&mut Self)) -> Tensor {
+    /// The tensor of a mixture: that of its rules, weighted. `after_each` is called after each of them.
+    pub fn mixture_tensor(
+        &mut self,
+        mixture: &Mixture,
+        mut after_each: impl FnMut(&mut Self),
+    ) -> ConfusionTensor {
         let mut tensor = |rule: &Arc<Rule>| {
-            let tensor = self.tensor(rule);
-            heard(self);
+            let tensor = self.rule_tensor(rule);
+            after_each(self);
             tensor
         };
-        let parts: Vec<Tensor> = mixture.rules.iter().map(&mut tensor).collect();
-        mixture_of(&mixture.weights, parts)
+        let parts: Vec<ConfusionTensor> = mixture.rules.iter().map(&mut tensor).collect();
+        weighted_tensor(&mixture.weights, parts)
     }
 
     /// Rank 0's outcome on every rank.
-    pub fn share_outcome(&mut self, outcome: Option<Outcome>) -> Outcome {
-        let position = |stop| Stop::ALL.iter().position(|&other| other == stop).unwrap_or(0) as u64;
+    pub fn broadcast_outcome(&mut self, outcome: Option<IterationOutcome>) -> IterationOutcome {
+        let position = |stop| EndReason::ALL.iter().position(|&other| other == stop).unwrap_or(0) as u64;
         let mut code = match outcome {
-            None | Some(Outcome::Stepped) => vec![0, 0],
-            Some(Outcome::Stalled(stop)) => vec![1, position(stop)],
-            Some(Outcome::Stopped(stop)) => vec![2, position(stop)],
+            None | Some(IterationOutcome::Stepped) => vec![0, 0],
+            Some(IterationOutcome::Stalled(stop)) => vec![1, position(stop)],
+            Some(IterationOutcome::Stopped(stop)) => vec![2, position(stop)],
         };
         timed(&mut self.seconds.reduce, || self.world.broadcast(&mut code));
-        let stop = Stop::ALL[code[1] as usize];
+        let stop = EndReason::ALL[code[1] as usize];
         match code[0] {
-            0 => Outcome::Stepped,
-            1 => Outcome::Stalled(stop),
-            _ => Outcome::Stopped(stop),
+            0 => IterationOutcome::Stepped,
+            1 => IterationOutcome::Stalled(stop),
+            _ => IterationOutcome::Stopped(stop),
         }
     }
 }
 
 /// The tensor of a mixture of rules with these tensors.
-pub(super) fn mixture_of(weights: &[f64], mut parts: Vec<Tensor>) -> Tensor {
+pub(super) fn weighted_tensor(weights: &[f64], mut parts: Vec<ConfusionTensor>) -> ConfusionTensor {
     if weights == [1.0] && parts.len() == 1 {
         return parts.swap_remove(0);
     }
-    let weighted: Vec<(f64, &Tensor)> = weights.iter().copied().zip(&parts).collect();
-    Tensor::scaled_sum(&weighted)
+    let weighted: Vec<(f64, &ConfusionTensor)> = weights.iter().copied().zip(&parts).collect();
+    ConfusionTensor::scaled_sum(&weighted)
 }

@@ -6,7 +6,7 @@ use crate::world::World;
 
 /// What was measured; the slowest rank's times.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
-pub struct Allreduce {
+pub struct AllreduceTiming {
     pub ranks: usize,
     /// To add up one number of 8 bytes: what every exchange takes at least.
     pub latency_seconds: f64,
@@ -20,14 +20,14 @@ pub struct Allreduce {
 
 /// Adds up a number and a vector of `labels` counts over all ranks, again and again for about `limit` seconds
 /// each. The medians are reported: ranks that share a processor now and then wait for each other. Collective.
-pub fn time_allreduce(world: &World, labels: usize, limit: f64) -> Allreduce {
+pub fn time_allreduce(world: &World, labels: usize, limit: f64) -> AllreduceTiming {
     let latency_seconds = median(world, limit, || world.sum(&mut [1], u64::MAX));
     let mut counts = vec![1; labels];
     let seconds = median(world, limit, || {
         counts.fill(1);
         world.sum(&mut counts, u32::MAX.into());
     });
-    Allreduce { ranks: world.size(), latency_seconds, labels, bytes: 4 * labels as u64, seconds }
+    AllreduceTiming { ranks: world.size(), latency_seconds, labels, bytes: 4 * labels as u64, seconds }
 }
 
 /// The middle of the times that `work` takes, on the slowest rank. How often it is done is agreed on first.

@@ -29,7 +29,7 @@ pub struct Bandwidth {
 /// # Panics
 /// If there are no threads or no rounds.
 pub fn read_bandwidth(threads: usize, bytes: usize, rounds: usize) -> Bandwidth {
-    read_bandwidth_when(threads, bytes, rounds, || ())
+    read_bandwidth_synchronised(threads, bytes, rounds, || ())
 }
 
 /// The same, but between taking the memory and reading it, `ready` is waited for, on the calling thread: so that
@@ -37,7 +37,12 @@ pub fn read_bandwidth(threads: usize, bytes: usize, rounds: usize) -> Bandwidth 
 ///
 /// # Panics
 /// If there are no threads or no rounds.
-pub fn read_bandwidth_when(threads: usize, bytes: usize, rounds: usize, ready: impl FnOnce()) -> Bandwidth {
+pub fn read_bandwidth_synchronised(
+    threads: usize,
+    bytes: usize,
+    rounds: usize,
+    ready: impl FnOnce(),
+) -> Bandwidth {
     assert!(threads > 0 && rounds > 0, "at least one thread reads, at least once");
     let words = (bytes / threads / size_of::<u64>()).next_multiple_of(STREAMS * LANES);
     let barrier = Barrier::new(threads);
@@ -125,7 +130,7 @@ mod tests {
     #[test]
     fn what_must_be_ready_is_waited_for_once() {
         let mut waited = 0;
-        let found = read_bandwidth_when(2, 1_000_000, 2, || waited += 1);
+        let found = read_bandwidth_synchronised(2, 1_000_000, 2, || waited += 1);
         assert_eq!(waited, 1);
         assert!(found.bytes_per_second > 0.0, "{found:?}");
     }

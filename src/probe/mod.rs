@@ -3,5 +3,5 @@
 mod allreduce;
 mod bandwidth;
 
-pub use allreduce::{Allreduce, time_allreduce};
-pub use bandwidth::{Bandwidth, read_bandwidth, read_bandwidth_when};
+pub use allreduce::{AllreduceTiming, time_allreduce};
+pub use bandwidth::{Bandwidth, read_bandwidth, read_bandwidth_synchronised};

@@ -17,7 +17,7 @@ enum Json {
 
 /// Prints on rank 0, nowhere else.
 pub struct Console {
-    speaks: bool,
+    is_root: bool,
     json: Json,
     overwrite: Overwrite,
 }
@@ -33,12 +33,12 @@ impl Console {
         if let Json::File(path) = &json {
             world.on_root(|| Ok(overwrite.check_text(path)?))?;
         }
-        Ok(Console { speaks: world.is_root(), json, overwrite })
+        Ok(Console { is_root: world.is_root(), json, overwrite })
     }
 
     /// One line for people. A reader that went away (`| head`) is no reason to stop working.
     pub fn line(&self, text: impl Display) {
-        if !self.speaks {
+        if !self.is_root {
             return;
         }
         let _ = match self.json {
@@ -49,14 +49,14 @@ impl Console {
 
     /// Something the user should know but need not stop for.
     pub fn warn(&self, text: impl Display) {
-        if self.speaks {
+        if self.is_root {
             let _ = writeln!(stderr(), "macrok: warning: {text}");
         }
     }
 
     /// Whether progress bars make sense.
     pub fn is_interactive(&self) -> bool {
-        self.speaks && stderr().is_terminal()
+        self.is_root && stderr().is_terminal()
     }
 
     /// The same facts for programs, when they were asked for. Collective.

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::table::{Align, Table};
-use crate::format::{bytes, seconds};
+use crate::format::{format_bytes, format_seconds};
 use crate::world::World;
 
 /// The most memory this process has held, in bytes; 0 where the system does not say.
@@ -48,7 +48,7 @@ impl Phases {
     }
 
     /// Replaces every figure by the largest of all ranks. Collective.
-    pub fn slowest(&mut self, world: &World) {
+    pub fn max_over_ranks(&mut self, world: &World) {
         let mut values: Vec<f64> = self.done.iter().flat_map(|phase| [phase.1, phase.2 as f64]).collect();
         world.max(&mut values);
         for (phase, pair) in self.done.iter_mut().zip(values.chunks(2)) {
@@ -56,7 +56,7 @@ impl Phases {
         }
     }
 
-    /// The largest peak memory of any rank, once [`Phases::slowest`] has been called.
+    /// The largest peak memory of any rank, once [`Phases::max_over_ranks`] has been called.
     pub fn peak(&self) -> u64 {
         self.done.iter().map(|phase| phase.2).max().unwrap_or(0)
     }
@@ -65,9 +65,9 @@ impl Phases {
         let mut table =
             Table::new(&[("phase", Align::Left), ("time", Align::Right), ("peak memory", Align::Right)]);
         for (name, time, memory) in &self.done {
-            table.row([(*name).to_owned(), seconds(*time), bytes(*memory)]);
+            table.row([(*name).to_owned(), format_seconds(*time), format_bytes(*memory)]);
         }
-        table.row(["total".to_owned(), seconds(self.total()), bytes(self.peak())]);
+        table.row(["total".to_owned(), format_seconds(self.total()), format_bytes(self.peak())]);
         table
     }
 }

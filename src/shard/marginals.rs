@@ -2,34 +2,34 @@
 
 use std::ops::Range;
 
-use super::blocks::Blocks;
-use super::columns::{Columns, Rests};
-use super::grouping::Grouping;
-use super::order::{Known, Order};
+use super::column_coding::ColumnCoding;
+use super::column_order::{ColumnOrder, LabelFrequencies};
+use super::entry_columns::{EntryColumns, Offsets};
+use super::row_blocks::RowBlocks;
 use crate::sparse::Csr;
 
 /// Entries that follow every row, if only as padding: kernels read as many at a time.
 pub const PADDING: usize = 16;
 
 /// Stretches of rows whose labels are looked at to find the frequent ones, and how many entries those have together.
-const STRETCHES: u64 = 32;
-const SAMPLED: u64 = 1 << 21;
+const SAMPLED_STRETCHES: u64 = 32;
+const SAMPLED_ENTRIES: u64 = 1 << 21;
 
 /// The stored marginals of a range of rows. In each row labels ascend.
 pub struct Marginals {
     labels: usize,
     starts: Vec<u64>,
-    columns: Columns,
+    columns: EntryColumns,
     values: Vec<f32>,
-    order: Option<Order>,
-    blocks: Blocks,
+    order: Option<ColumnOrder>,
+    blocks: RowBlocks,
     longest_row: usize,
 }
 
 /// The entries of one row.
 #[derive(Clone, Copy)]
 pub struct Row<'s> {
-    columns: &'s Columns,
+    columns: &'s EntryColumns,
     values: &'s [f32],
     start: usize,
     length: usize,
@@ -41,7 +41,7 @@ impl<'s> Row<'s> {
     /// # Panics
     /// When fewer than [`PADDING`] others follow.
     #[inline]
-    pub fn new(columns: &'s Columns, values: &'s [f32], start: usize, length: usize) -> Self {
+    pub fn new(columns: &'s EntryColumns, values: &'s [f32], start: usize, length: usize) -> Self {
         let end = start + length + PADDING;
         assert!(columns.codes().len() >= end && values.len() >= end, "rows are followed by padding");
         Row { columns, values, start, length }
@@ -59,7 +59,7 @@ impl<'s> Row<'s> {
 
     /// The number of its first entry among those of all rows.
     #[inline]
-    pub fn start(&self) -> usize {
+    pub fn first_entry(&self) -> usize {
         self.start
     }
 
@@ -80,38 +80,38 @@ impl<'s> Row<'s> {
     pub fn gather(&self, positions: &[u32], columns: &mut [u32], values: &mut [f32]) {
         let range = self.start..self.start + self.length;
         let out = columns.iter_mut().zip(values);
-        self.columns.each(range.clone(), positions, out, |column, position, (to, value)| {
+        self.columns.visit_positions(range.clone(), positions, out, |column, position, (to, value)| {
             (*to, *value) = (column, self.values[range.clone()][position as usize]);
         });
     }
 
     /// Whether an entry has this column.
     #[inline]
-    pub fn has(&self, column: u32) -> bool {
-        let grouping = self.columns.grouping();
-        let code = grouping.code(column);
+    pub fn has_column(&self, column: u32) -> bool {
+        let coding = self.columns.coding();
+        let code = coding.code(column);
         // All of them, without a branch: the compiler makes vectors of that.
         let found = self.codes().iter().fold(false, |found, &other| found | (other == code));
         let same = |&position: &u32| self.column(position) == column;
-        found && (!grouping.is_shared() || (0..self.length as u32).any(|position| same(&position)))
+        found && (!coding.has_shared_codes() || (0..self.length as u32).any(|position| same(&position)))
     }
 
     /// What tells columns of the same code apart, where columns share codes.
     #[inline]
-    pub fn rests(&self) -> Rests<&'s [u8], &'s [u16]> {
-        self.columns.rests(self.start..self.start + self.length)
+    pub fn offsets(&self) -> Offsets<&'s [u8], &'s [u16]> {
+        self.columns.offsets(self.start..self.start + self.length)
     }
 
     /// The same of the row and of the padding behind it.
     #[inline]
-    pub fn padded_rests(&self) -> Rests<&'s [u8], &'s [u16]> {
-        self.columns.rests(self.start..self.start + self.length + PADDING)
+    pub fn padded_offsets(&self) -> Offsets<&'s [u8], &'s [u16]> {
+        self.columns.offsets(self.start..self.start + self.length + PADDING)
     }
 
     /// Which columns share a code.
     #[inline]
-    pub fn grouping(&self) -> Grouping {
-        self.columns.grouping()
+    pub fn coding(&self) -> ColumnCoding {
+        self.columns.coding()
     }
 
     #[inline]
@@ -137,9 +137,9 @@ impl Marginals {
     pub(crate) fn new(
         labels: usize,
         starts: Vec<u64>,
-        columns: Columns,
+        columns: EntryColumns,
         values: Vec<f32>,
-        blocks: Blocks,
+        blocks: RowBlocks,
     ) -> Marginals {
         let longest_row = starts.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0) as usize;
         Marginals { labels, starts, columns, values, order: None, blocks, longest_row }
@@ -148,17 +148,19 @@ impl Marginals {
     /// How often each label is stored in some of the rows, before [`Marginals::renumber`]. The first row is number `first`
     /// of `rows` with so many `entries`; which rows are looked at depends on those numbers only, so that what all ranks see
     /// together does not depend on how many they are.
-    pub(crate) fn sample(&self, first: u64, rows: u64, entries: u64) -> Vec<u64> {
+    pub(crate) fn sample_label_counts(&self, first: u64, rows: u64, entries: u64) -> Vec<u64> {
         let mut seen = vec![0; self.labels];
-        let each = (rows as u128 * u128::from(SAMPLED / STRETCHES) / u128::from(entries.max(1))) as u64 + 1;
+        let each = (rows as u128 * u128::from(SAMPLED_ENTRIES / SAMPLED_STRETCHES)
+            / u128::from(entries.max(1))) as u64
+            + 1;
         let here = first..first + self.rows() as u64;
         let mut done = here.start;
-        for stretch in 0..STRETCHES {
-            let start = (u128::from(rows) * u128::from(stretch) / u128::from(STRETCHES)) as u64;
+        for stretch in 0..SAMPLED_STRETCHES {
+            let start = (u128::from(rows) * u128::from(stretch) / u128::from(SAMPLED_STRETCHES)) as u64;
             let (start, end) = (start.max(done), (start + each).min(here.end));
             for row in start..end {
                 let local = (row - first) as usize;
-                (self.start(local)..self.start(local + 1))
+                (self.first_entry(local)..self.first_entry(local + 1))
                     .for_each(|entry| seen[self.columns.label(entry) as usize] += 1);
             }
             done = done.max(end);
@@ -166,11 +168,11 @@ impl Marginals {
         seen
     }
 
-    /// Puts columns in an order that is good for passes, once: there have to be [`Order::WORTHWHILE`] labels.
-    pub(crate) fn renumber(&mut self, known: &Known) {
+    /// Puts columns in an order that is good for passes, once: there have to be [`ColumnOrder::MIN_LABELS`] labels.
+    pub(crate) fn renumber(&mut self, known: &LabelFrequencies) {
         let Marginals { starts, columns, blocks, .. } = self;
-        let order = Order::new(known);
-        columns.renumber(blocks, |row| starts[row] as usize, order.columns());
+        let order = ColumnOrder::new(known);
+        columns.renumber(blocks, |row| starts[row] as usize, order.columns_by_label());
         self.order = Some(order);
     }
 
@@ -188,13 +190,13 @@ impl Marginals {
 
     /// The number of a row's first entry; with the number of rows, of all entries.
     #[inline]
-    pub fn start(&self, local: usize) -> usize {
+    pub fn first_entry(&self, local: usize) -> usize {
         self.starts[local] as usize
     }
 
     /// Brings near what a pass looks at of some entries only, for all of these at once.
-    pub fn read_ahead(&self, entries: Range<usize>) {
-        self.columns.read_ahead(entries);
+    pub fn prefetch_entries(&self, entries: Range<usize>) {
+        self.columns.prefetch_entries(entries);
     }
 
     /// The largest number of entries of a row.
@@ -202,30 +204,30 @@ impl Marginals {
         self.longest_row
     }
 
-    pub fn blocks(&self) -> &Blocks {
+    pub fn blocks(&self) -> &RowBlocks {
         &self.blocks
     }
 
     /// The label of every column; none when it is the column itself.
-    pub fn names(&self) -> Option<&[u32]> {
-        self.order.as_ref().map(Order::names)
+    pub fn labels_by_column(&self) -> Option<&[u32]> {
+        self.order.as_ref().map(ColumnOrder::labels_by_column)
     }
 
     /// The label of a column.
     #[inline]
     pub fn label(&self, column: u32) -> u32 {
-        self.names().map_or(column, |names| names[column as usize])
+        self.labels_by_column().map_or(column, |labels_by_column| labels_by_column[column as usize])
     }
 
     /// The column of a label.
     #[inline]
     pub fn column(&self, label: u32) -> u32 {
-        self.columns_of().map_or(label, |columns| columns[label as usize])
+        self.columns_by_label().map_or(label, |columns| columns[label as usize])
     }
 
     /// The column of every label; none when it is the label itself.
-    pub fn columns_of(&self) -> Option<&[u32]> {
-        self.order.as_ref().map(Order::columns)
+    pub fn columns_by_label(&self) -> Option<&[u32]> {
+        self.order.as_ref().map(ColumnOrder::columns_by_label)
     }
 
     #[inline]
@@ -236,15 +238,15 @@ impl Marginals {
     }
 
     /// Labels and marginals of a row, labels ascending.
-    pub fn labelled(&self, local: usize) -> impl Iterator<Item = (u32, f32)> + '_ {
+    pub fn labels_and_marginals(&self, local: usize) -> impl Iterator<Item = (u32, f32)> + '_ {
         let range = self.starts[local] as usize..self.starts[local + 1] as usize;
         range.map(move |at| (self.label(self.columns.get(at)), self.values[at]))
     }
 
     /// Which columns share a code.
     #[inline]
-    pub fn grouping(&self) -> Grouping {
-        self.columns.grouping()
+    pub fn coding(&self) -> ColumnCoding {
+        self.columns.coding()
     }
 
     /// The marginals of all entries, and the padding.
@@ -258,22 +260,22 @@ impl From<&Csr> for Marginals {
     fn from(matrix: &Csr) -> Marginals {
         let starts: Vec<u64> = matrix.indptr().raw_storage().iter().map(|&at| at as u64).collect();
         let (labels, indices) = (matrix.cols(), matrix.indices());
-        let blocks = Blocks::new(&starts);
-        let mut columns = Columns::new(indices.len(), Grouping::new(labels));
+        let blocks = RowBlocks::new(&starts);
+        let mut columns = EntryColumns::new(indices.len(), ColumnCoding::new(labels));
         let at = |row: usize| starts[row] as usize;
         let pieces = columns.pieces(&blocks, at);
         for block in 0..blocks.len() {
             let rows = blocks.rows(block);
-            pieces.put_labels(block, &indices[at(rows.start)..at(rows.end)]);
+            pieces.write_labels(block, &indices[at(rows.start)..at(rows.end)]);
         }
         drop(pieces);
         let mut values = matrix.data().to_vec();
         values.extend([0.0; PADDING]);
         let mut marginals = Marginals::new(labels, starts, columns, values, blocks);
-        if labels >= Order::WORTHWHILE {
+        if labels >= ColumnOrder::MIN_LABELS {
             let rows = marginals.rows() as u64;
-            let positives = marginals.sample(0, rows, marginals.entries() as u64);
-            marginals.renumber(&Known { found: vec![0; labels], positives });
+            let positives = marginals.sample_label_counts(0, rows, marginals.entries() as u64);
+            marginals.renumber(&LabelFrequencies { hit_mass: vec![0; labels], positives });
         }
         marginals
     }
@@ -294,7 +296,7 @@ mod tests {
     fn what_is_sampled_does_not_depend_on_how_rows_are_shared_out() {
         // So many entries that few rows are looked at; so few that all are.
         for (entries, wanted) in [(1 << 30, 32), (1 << 26, 32), (1 << 23, 256), (1000, 1000)] {
-            let whole = rows(0..1000).sample(0, 1000, entries);
+            let whole = rows(0..1000).sample_label_counts(0, 1000, entries);
             assert_eq!(whole.iter().sum::<u64>(), wanted, "{entries} entries");
             assert!(whole.iter().all(|&seen| seen <= 1), "a row twice");
             for ends in [vec![1000], vec![1, 500, 501, 1000], vec![0, 333, 333, 1000], vec![31, 62, 93, 1000]]
@@ -302,7 +304,7 @@ mod tests {
                 let mut first = 0;
                 let mut sum = vec![0; 1000];
                 for end in ends {
-                    let part = rows(first..end).sample(first, 1000, entries);
+                    let part = rows(first..end).sample_label_counts(first, 1000, entries);
                     sum.iter_mut().zip(part).for_each(|(sum, seen)| *sum += seen);
                     first = end;
                 }

@@ -4,10 +4,10 @@
 //! A script asks for tasks, CPUs and a signal before the end; starts macrok by `srun`; and when macrok stopped early puts
 //! itself back into the queue, a limited number of times, to go on from the checkpoint.
 
+mod bundled;
 mod quote;
 mod script;
-mod shipped;
 
-pub use quote::quoted;
-pub use script::{Ask, Script, Work};
-pub use shipped::shipped;
+pub use bundled::bundled_script;
+pub use quote::shell_quoted;
+pub use script::{JobRequest, Script, ScriptKind};

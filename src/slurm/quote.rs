@@ -1,7 +1,7 @@
 //! Words as a shell reads them.
 
 /// The word, in quotes where a shell would see more in it than a word.
-pub fn quoted(word: &str) -> String {
+pub fn shell_quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-+=.,/:@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
@@ -16,16 +16,16 @@ mod tests {
     #[test]
     fn only_words_that_need_it_are_quoted() {
         for plain in ["fit", "--labels=a.h5:group/x", "50%", "a_b-c+d,e@f"] {
-            assert_eq!(quoted(plain), plain);
+            assert_eq!(shell_quoted(plain), plain);
         }
-        assert_eq!(quoted(""), "''");
-        assert_eq!(quoted("0.3*macro-f1 + x"), "'0.3*macro-f1 + x'");
+        assert_eq!(shell_quoted(""), "''");
+        assert_eq!(shell_quoted("0.3*macro-f1 + x"), "'0.3*macro-f1 + x'");
     }
 
     #[test]
     fn a_shell_reads_back_what_was_quoted() {
         let words = ["a b", "it's", "$HOME `id` \\ \"", "*", "~", "two\nlines", "#no", "a;b&c|d>e", "ä"];
-        let line: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+        let line: Vec<String> = words.iter().map(|word| shell_quoted(word)).collect();
         let script = format!("printf '%s\\0' {}", line.join(" "));
         let output = std::process::Command::new("sh").args(["-c", &script]).output().expect("a shell");
         assert_eq!(String::from_utf8_lossy(&output.stdout), words.map(|word| format!("{word}\0")).concat());

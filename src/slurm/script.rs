@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display};
 
-use super::quote::quoted;
+use super::quote::shell_quoted;
 use crate::job::TimeLimit;
 
 const LAUNCH: &str = include_str!("parts/launch.sh");
@@ -14,7 +14,7 @@ const SWEEP: &str = include_str!("parts/sweep.sh");
 
 /// What is asked of Slurm.
 #[derive(Clone, Debug)]
-pub struct Ask {
+pub struct JobRequest {
     pub nodes: u32,
     pub tasks_per_node: u32,
     pub cpus_per_task: u32,
@@ -25,7 +25,7 @@ pub struct Ask {
     pub account: Option<String>,
     pub job_name: String,
     /// Further options of `sbatch`, one a line.
-    pub further: Vec<String>,
+    pub sbatch_options: Vec<String>,
     /// Modules to load before macrok starts.
     pub modules: Vec<String>,
     /// The plugin of Slurm that starts the ranks: `srun --mpi`.
@@ -35,7 +35,7 @@ pub struct Ask {
 
 /// What the job does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Work {
+pub enum ScriptKind {
     Train,
     Marginals,
     Fit,
@@ -46,40 +46,46 @@ pub enum Work {
     Sweep,
 }
 
-impl Work {
+impl ScriptKind {
     /// Those that are commands of macrok.
-    pub const COMMANDS: [Work; 6] =
-        [Work::Train, Work::Marginals, Work::Fit, Work::Evaluate, Work::Predict, Work::Run];
+    pub const COMMANDS: [ScriptKind; 6] = [
+        ScriptKind::Train,
+        ScriptKind::Marginals,
+        ScriptKind::Fit,
+        ScriptKind::Evaluate,
+        ScriptKind::Predict,
+        ScriptKind::Run,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
-            Work::Train => "train",
-            Work::Marginals => "marginals",
-            Work::Fit => "fit",
-            Work::Evaluate => "evaluate",
-            Work::Predict => "predict",
-            Work::Run => "run",
-            Work::Sweep => "sweep",
+            ScriptKind::Train => "train",
+            ScriptKind::Marginals => "marginals",
+            ScriptKind::Fit => "fit",
+            ScriptKind::Evaluate => "evaluate",
+            ScriptKind::Predict => "predict",
+            ScriptKind::Run => "run",
+            ScriptKind::Sweep => "sweep",
         }
     }
 
-    fn part(self) -> &'static str {
+    fn body(self) -> &'static str {
         match self {
-            Work::Train | Work::Fit => FIT,
-            Work::Marginals | Work::Evaluate | Work::Predict => SHORT,
-            Work::Run => RUN,
-            Work::Sweep => SWEEP,
+            ScriptKind::Train | ScriptKind::Fit => FIT,
+            ScriptKind::Marginals | ScriptKind::Evaluate | ScriptKind::Predict => SHORT,
+            ScriptKind::Run => RUN,
+            ScriptKind::Sweep => SWEEP,
         }
     }
 
     /// Whether it can be stopped early and go on later.
     fn resumes(self) -> bool {
-        !matches!(self, Work::Marginals | Work::Evaluate | Work::Predict)
+        !matches!(self, ScriptKind::Marginals | ScriptKind::Evaluate | ScriptKind::Predict)
     }
 
     /// Whether it takes the option `--resume`; `run` goes on without.
     pub fn takes_resume(self) -> bool {
-        matches!(self, Work::Train | Work::Fit)
+        matches!(self, ScriptKind::Train | ScriptKind::Fit)
     }
 }
 
@@ -87,9 +93,9 @@ impl Work {
 #[derive(Clone, Debug)]
 pub struct Script {
     /// What it says of itself, line by line.
-    pub about: String,
-    pub work: Work,
-    pub ask: Ask,
+    pub header: String,
+    pub kind: ScriptKind,
+    pub request: JobRequest,
     /// The program's path on the nodes.
     pub program: String,
     /// Arguments of the command; `None`: those of the script.
@@ -98,8 +104,8 @@ pub struct Script {
 
 impl Script {
     /// Lines that are different at every site or for every job.
-    fn to_change(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Ask { nodes, tasks_per_node, cpus_per_task, time, job_name, .. } = &self.ask;
+    fn write_editable_lines(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let JobRequest { nodes, tasks_per_node, cpus_per_task, time, job_name, .. } = &self.request;
         directive(f, format_args!("--job-name={job_name}"), "")?;
         directive(f, format_args!("--nodes={nodes}"), "")?;
         directive(
@@ -113,15 +119,15 @@ impl Script {
             "threads of a rank: cores of a node / its ranks",
         )?;
         directive(f, format_args!("--time={time}"), "")?;
-        optional(f, "--mem", self.ask.memory.as_deref(), "64G", "memory of a node")?;
-        optional(f, "--partition", self.ask.partition.as_deref(), "NAME", "")?;
-        optional(f, "--account", self.ask.account.as_deref(), "NAME", "")?;
-        self.ask.further.iter().try_for_each(|option| directive(f, format_args!("{option}"), ""))
+        optional(f, "--mem", self.request.memory.as_deref(), "64G", "memory of a node")?;
+        optional(f, "--partition", self.request.partition.as_deref(), "NAME", "")?;
+        optional(f, "--account", self.request.account.as_deref(), "NAME", "")?;
+        self.request.sbatch_options.iter().try_for_each(|option| directive(f, format_args!("{option}"), ""))
     }
 
-    fn to_keep(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.work.resumes() {
-            let before = warning(self.ask.time);
+    fn write_fixed_lines(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.kind.resumes() {
+            let before = warning_seconds(self.request.time);
             directive(
                 f,
                 format_args!("--signal=USR1@{before}"),
@@ -139,13 +145,13 @@ impl Script {
 }
 
 /// How many seconds before the end a job hears of it: two minutes, or a quarter of a short job.
-fn warning(TimeLimit(time): TimeLimit) -> u64 {
+fn warning_seconds(TimeLimit(time): TimeLimit) -> u64 {
     (time.as_secs() / 4).min(120)
 }
 
 /// A line for sbatch, with a note behind it.
 fn directive(f: &mut fmt::Formatter<'_>, option: impl Display, note: &str) -> fmt::Result {
-    noted(f, &format!("#SBATCH {option}"), note)
+    line_with_note(f, &format!("#SBATCH {option}"), note)
 }
 
 /// The same for an option that may not have been given; then the line is an example.
@@ -158,43 +164,47 @@ fn optional(
 ) -> fmt::Result {
     match value {
         Some(value) => directive(f, format_args!("{name}={value}"), note),
-        None => noted(f, &format!("##SBATCH {name}={example}"), note),
+        None => line_with_note(f, &format!("##SBATCH {name}={example}"), note),
     }
 }
 
-fn noted(f: &mut fmt::Formatter<'_>, line: &str, note: &str) -> fmt::Result {
+fn line_with_note(f: &mut fmt::Formatter<'_>, line: &str, note: &str) -> fmt::Result {
     if note.is_empty() { writeln!(f, "{line}") } else { writeln!(f, "{line:<34}  # {note}") }
 }
 
 impl Display for Script {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "#!/bin/bash")?;
-        for line in self.about.lines() {
+        for line in self.header.lines() {
             writeln!(f, "{}", format!("# {line}").trim_end())?;
         }
         writeln!(f, "#\n# Lines to change, here or as options of sbatch:")?;
-        self.to_change(f)?;
+        self.write_editable_lines(f)?;
         writeln!(f, "# Lines to keep:")?;
-        self.to_keep(f)?;
-        match self.ask.modules.as_slice() {
+        self.write_fixed_lines(f)?;
+        match self.request.modules.as_slice() {
             [] => writeln!(
                 f,
                 "\n# module load openmpi hdf5   # what macrok was built with, where it is not found without"
             )?,
             modules => {
-                let words: Vec<String> = modules.iter().map(|name| quoted(name)).collect();
+                let words: Vec<String> = modules.iter().map(|name| shell_quoted(name)).collect();
                 writeln!(f, "\nmodule load {} || exit", words.join(" "))?;
             }
         }
-        write!(f, "{}", LAUNCH.replace("@PROGRAM@", &quoted(&self.program)).replace("@MPI@", &self.ask.mpi))?;
-        if self.work.resumes() {
-            write!(f, "{}", FINISH.replace("@RESTARTS@", &self.ask.restarts.to_string()))?;
+        write!(
+            f,
+            "{}",
+            LAUNCH.replace("@PROGRAM@", &shell_quoted(&self.program)).replace("@MPI@", &self.request.mpi)
+        )?;
+        if self.kind.resumes() {
+            write!(f, "{}", FINISH.replace("@RESTARTS@", &self.request.restarts.to_string()))?;
         }
         if let Some(arguments) = &self.arguments {
-            let words: Vec<String> = arguments.iter().map(|word| quoted(word)).collect();
+            let words: Vec<String> = arguments.iter().map(|word| shell_quoted(word)).collect();
             writeln!(f, "\nset -- {}", words.join(" "))?;
         }
-        write!(f, "{}", self.work.part().replace("@COMMAND@", self.work.name()))
+        write!(f, "{}", self.kind.body().replace("@COMMAND@", self.kind.name()))
     }
 }
 
@@ -205,7 +215,7 @@ mod tests {
     #[test]
     fn a_short_job_is_warned_when_it_has_had_time_to_do_something() {
         for (text, seconds) in [("2:00:00", 120), ("4", 60), ("1", 15)] {
-            assert_eq!(text.parse().map(warning), Ok(seconds));
+            assert_eq!(text.parse().map(warning_seconds), Ok(seconds));
         }
     }
 }

@@ -2,11 +2,11 @@
 
 use rayon::prelude::*;
 
-use super::source::Source;
+use super::source::SplitSource;
 use super::stratify::stratify;
 use super::{Method, Split};
 use crate::error::Result;
-use crate::memory::check_room;
+use crate::memory::check_memory;
 use crate::random::{Purpose, bits};
 use crate::sparse::Csr;
 use crate::world::World;
@@ -28,19 +28,22 @@ impl Assignment {
 impl Split {
     /// Decides where the rows of a file go. Rank 0 decides for all, and for a stratified split reads all labels.
     /// Collective.
-    pub fn assign(&self, world: &World, source: &Source) -> Result<Assignment> {
+    pub fn assign(&self, world: &World, source: &SplitSource) -> Result<Assignment> {
         let sizes = world.agree(self.fractions.sizes(source.rows()))?;
         // A key and a number for each row while they are put in order; labels by row and by label.
-        let bytes =
-            if world.is_root() { source.rows() * 24 + 16 * self.entries(source) } else { source.rows() };
-        check_room(world, bytes)?;
+        let bytes = if world.is_root() {
+            source.rows() * 24 + 16 * self.entries_to_read(source)
+        } else {
+            source.rows()
+        };
+        check_memory(world, bytes)?;
         let mut parts = Vec::new();
         world.on_root(|| {
             let labels = match self.method {
                 Method::Plain => None,
                 Method::Stratified => Some(source.read_all_labels()?),
             };
-            parts = self.deal(source.rows(), labels.as_ref(), &sizes);
+            parts = self.assign_rows(source.rows(), labels.as_ref(), &sizes);
             Ok(())
         })?;
         world.broadcast(&mut parts);
@@ -48,7 +51,7 @@ impl Split {
     }
 
     /// The part of each of `rows` rows; `labels` are there when the split is stratified.
-    pub fn deal(&self, rows: u64, labels: Option<&Csr>, sizes: &[u64]) -> Vec<u8> {
+    pub fn assign_rows(&self, rows: u64, labels: Option<&Csr>, sizes: &[u64]) -> Vec<u8> {
         let order = random_order(rows, self.seed);
         if let Some(labels) = labels {
             return stratify(labels, &order, sizes);
@@ -63,7 +66,7 @@ impl Split {
         parts
     }
 
-    fn entries(&self, source: &Source) -> u64 {
+    fn entries_to_read(&self, source: &SplitSource) -> u64 {
         match self.method {
             Method::Plain => 0,
             Method::Stratified => source.label_entries(),

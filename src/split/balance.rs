@@ -1,7 +1,7 @@
 //! How alike the parts are.
 
 use super::Fractions;
-use super::deal::Parts;
+use super::parts::Parts;
 use crate::store::Role;
 use crate::world::World;
 
@@ -28,7 +28,7 @@ pub fn balance(
     rows: u64,
 ) -> Vec<Balance> {
     let mut counts: Vec<Vec<u64>> = Vec::new();
-    for rows in parts.of(Role::Labels) {
+    for rows in parts.group_rows(Role::Labels) {
         let mut count = vec![0; labels];
         rows.indices.iter().for_each(|&label| count[label as usize] += 1);
         counts.push(count);

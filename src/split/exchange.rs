@@ -9,39 +9,40 @@ use crate::heartbeat::beat;
 use crate::sparse::Csr;
 
 /// Passes over all rows, at most; most need four or five.
-const SWEEPS: usize = 10;
+const MAX_SWEEPS: usize = 10;
 
 /// Rows after which to say that something is going on.
-const BLOCK: usize = 1 << 16;
+const ROWS_PER_PROGRESS: usize = 1 << 16;
 
 /// A gain that is more than rounding.
-const GAIN: f64 = 1e-9;
+const MIN_GAIN: f64 = 1e-9;
 
 /// Exchanges pairs of rows, looking at them in the order of `order`, while the sum over labels and parts of the squared
 /// distance to the wanted positives, divided by the root of the label's positives, falls.
 pub(super) fn exchange(labels: &Csr, order: &[u32], sizes: &[u64], parts: &mut [u8]) {
-    let mut board = Board::new(labels, sizes, parts);
-    for _ in 0..SWEEPS {
+    let mut balance = LabelBalance::new(labels, sizes, parts);
+    for _ in 0..MAX_SWEEPS {
         // Rows that would rather go from one part to another, and wait for one that wants to come back.
         let mut waiting: BTreeMap<(u8, u8), Vec<u32>> = BTreeMap::new();
         let mut exchanged = false;
         for (at, &row) in order.iter().enumerate() {
-            if at.is_multiple_of(BLOCK) {
+            if at.is_multiple_of(ROWS_PER_PROGRESS) {
                 beat();
             }
-            let here = board.parts[row as usize];
-            let Some((there, gain)) = board.best_move(row) else { continue };
+            let here = balance.parts[row as usize];
+            let Some((there, gain)) = balance.best_move(row) else { continue };
             let partners = waiting.entry((there, here)).or_default();
-            board.go(row, there);
-            let partner = std::iter::from_fn(|| partners.pop())
-                .find(|&other| board.parts[other as usize] == there && gain + board.gain(other, here) > GAIN);
+            balance.move_row(row, there);
+            let partner = std::iter::from_fn(|| partners.pop()).find(|&other| {
+                balance.parts[other as usize] == there && gain + balance.gain(other, here) > MIN_GAIN
+            });
             match partner {
                 Some(partner) => {
-                    board.go(partner, here);
+                    balance.move_row(partner, here);
                     exchanged = true;
                 }
                 None => {
-                    board.go(row, here);
+                    balance.move_row(row, here);
                     waiting.entry((here, there)).or_default().push(row);
                 }
             }
@@ -52,31 +53,31 @@ pub(super) fn exchange(labels: &Csr, order: &[u32], sizes: &[u64], parts: &mut [
     }
 }
 
-struct Board<'b> {
+struct LabelBalance<'b> {
     labels: &'b Csr,
     starts: Vec<usize>,
     parts: &'b mut [u8],
     count: usize,
     /// Positives of each label in each part beyond those wanted there: label by label, part by part.
-    beyond: Vec<f64>,
+    excess: Vec<f64>,
     /// What a distance of a label weighs.
     weights: Vec<f64>,
 }
 
-impl<'b> Board<'b> {
-    fn new(labels: &'b Csr, sizes: &[u64], parts: &'b mut [u8]) -> Board<'b> {
+impl<'b> LabelBalance<'b> {
+    fn new(labels: &'b Csr, sizes: &[u64], parts: &'b mut [u8]) -> LabelBalance<'b> {
         let (count, rows) = (sizes.len(), labels.rows() as f64);
         let mut positives = vec![0.0; labels.cols()];
         labels.indices().iter().for_each(|&label| positives[label as usize] += 1.0);
         let wanted = |all: f64| sizes.iter().map(move |&size| -all * size as f64 / rows);
-        let beyond = positives.iter().flat_map(|&all| wanted(all)).collect();
+        let excess = positives.iter().flat_map(|&all| wanted(all)).collect();
         let weights = positives.iter().map(|all: &f64| 1.0 / all.max(1.0).sqrt()).collect();
         let starts = labels.indptr().raw_storage().to_vec();
-        let mut board = Board { labels, starts, parts, count, beyond, weights };
+        let mut balance = LabelBalance { labels, starts, parts, count, excess, weights };
         for row in 0..labels.rows() {
-            board.add(row as u32, board.parts[row], 1.0);
+            balance.add(row as u32, balance.parts[row], 1.0);
         }
-        board
+        balance
     }
 
     fn labels_of(&self, row: u32) -> &'b [u32] {
@@ -85,11 +86,11 @@ impl<'b> Board<'b> {
 
     fn add(&mut self, row: u32, part: u8, by: f64) {
         for &label in self.labels_of(row) {
-            self.beyond[label as usize * self.count + usize::from(part)] += by;
+            self.excess[label as usize * self.count + usize::from(part)] += by;
         }
     }
 
-    fn go(&mut self, row: u32, there: u8) {
+    fn move_row(&mut self, row: u32, there: u8) {
         self.add(row, self.parts[row as usize], -1.0);
         self.add(row, there, 1.0);
         self.parts[row as usize] = there;
@@ -99,8 +100,8 @@ impl<'b> Board<'b> {
     fn gain(&self, row: u32, there: u8) -> f64 {
         let (here, there) = (usize::from(self.parts[row as usize]), usize::from(there));
         let of = |&label: &u32| {
-            let beyond = &self.beyond[label as usize * self.count..];
-            self.weights[label as usize] * 2.0 * (beyond[here] - beyond[there] - 1.0)
+            let excess = &self.excess[label as usize * self.count..];
+            self.weights[label as usize] * 2.0 * (excess[here] - excess[there] - 1.0)
         };
         self.labels_of(row).iter().map(of).sum()
     }
@@ -110,7 +111,7 @@ impl<'b> Board<'b> {
         let here = self.parts[row as usize];
         let others = (0..self.count as u8).filter(|&part| part != here);
         let gains = others.map(|part| (part, self.gain(row, part)));
-        gains.filter(|(_, gain)| *gain > GAIN).fold(None, |best: Option<(u8, f64)>, next| match best {
+        gains.filter(|(_, gain)| *gain > MIN_GAIN).fold(None, |best: Option<(u8, f64)>, next| match best {
             Some(best) if best.1 >= next.1 => Some(best),
             _ => Some(next),
         })

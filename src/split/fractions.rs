@@ -12,7 +12,7 @@ pub struct Fractions(Vec<f64>);
 const TOLERANCE: f64 = 1e-6;
 
 impl Fractions {
-    pub const MOST: usize = 100;
+    pub const MAX_PARTS: usize = 100;
 
     pub fn new(values: Vec<f64>) -> Result<Fractions> {
         let shown = Fractions(values);
@@ -22,8 +22,8 @@ impl Fractions {
                 "--fractions is {shown}, but a split has at least two parts, for example 0.5,0.5"
             ));
         }
-        if values.len() > Fractions::MOST {
-            let (found, most) = (values.len(), Fractions::MOST);
+        if values.len() > Fractions::MAX_PARTS {
+            let (found, most) = (values.len(), Fractions::MAX_PARTS);
             return usage(format!("--fractions has {found} values, but at most {most} parts are possible"));
         }
         if let Some(bad) = values.iter().find(|value| !(**value > 0.0 && **value < 1.0)) {

@@ -2,15 +2,15 @@
 //!
 //! Who goes where depends on the seed, the fractions and, where parts are to be alike, the labels: rank 0 decides for
 //! all rows ([`Split::assign`]). Then every rank reads its own rows once, deals them to the parts, and all parts appear
-//! together or none does ([`Source`], [`Parts`]).
+//! together or none does ([`SplitSource`], [`Parts`]).
 
 mod assign;
 mod balance;
-mod deal;
 mod exchange;
-mod facts;
 mod fractions;
-mod rarest;
+mod label_buckets;
+mod origin;
+mod parts;
 mod source;
 mod stratify;
 
@@ -19,10 +19,10 @@ mod tests;
 
 pub use assign::{Assignment, random_order};
 pub use balance::{Balance, balance};
-pub use deal::Parts;
-pub use facts::{Origin, Told, told};
 pub use fractions::Fractions;
-pub use source::{ALL, Group, Source};
+pub use origin::{Origin, RecordedSplit, read_recorded_split};
+pub use parts::Parts;
+pub use source::{ALL_ROLES, SourceGroup, SplitSource};
 pub use stratify::stratify;
 
 /// How rows are dealt to parts.

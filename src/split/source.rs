@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Result, usage};
 use crate::sparse::Csr;
-use crate::store::{Content, Hdf5File, Location, MatrixFile, Role, read_names};
+use crate::store::{Hdf5File, Location, MatrixFile, Role, ValueKind, read_names};
 use crate::world::World;
 
 /// A data file, opened and looked at. Nothing but shapes and, on rank 0, names has been read.
-pub struct Source {
+pub struct SplitSource {
     file: Hdf5File,
     path: PathBuf,
     rows: u64,
-    pub groups: Vec<Group>,
+    pub groups: Vec<SourceGroup>,
     /// Names of instances and labels, where there are any; on rank 0.
     pub instance_names: Option<Vec<String>>,
     pub label_names: Option<Vec<String>>,
@@ -23,26 +23,29 @@ pub struct Source {
 
 /// A matrix with one row an instance.
 #[derive(Clone, Copy, Debug)]
-pub struct Group {
+pub struct SourceGroup {
     pub role: Role,
     pub columns: u64,
     pub entries: u64,
 }
 
 /// What a data file may hold for each instance.
-pub const ALL: [Role; 4] = [Role::Features, Role::Labels, Role::Marginals, Role::Predictions];
+pub const ALL_ROLES: [Role; 4] = [Role::Features, Role::Labels, Role::Marginals, Role::Predictions];
 
-const INSTANCES: &str = "instance_names";
-const LABELS: &str = "label_names";
+const INSTANCE_NAMES: &str = "instance_names";
+const LABEL_NAMES: &str = "label_names";
 
-impl Source {
+impl SplitSource {
     /// Looks for the groups `roles` in a file. Collective.
-    pub fn open(world: &World, path: &Path, roles: &[Role]) -> Result<Source> {
-        let mut source = world.agree(Source::look(path, roles))?;
+    pub fn open(world: &World, path: &Path, roles: &[Role]) -> Result<SplitSource> {
+        let mut source = world.agree(SplitSource::find_groups(path, roles))?;
         if world.is_root() {
-            source.instance_names = read_names(&source.file, INSTANCES);
-            source.label_names = read_names(&source.file, LABELS);
-            let read = [(INSTANCES, source.instance_names.is_some()), (LABELS, source.label_names.is_some())];
+            source.instance_names = read_names(&source.file, INSTANCE_NAMES);
+            source.label_names = read_names(&source.file, LABEL_NAMES);
+            let read = [
+                (INSTANCE_NAMES, source.instance_names.is_some()),
+                (LABEL_NAMES, source.label_names.is_some()),
+            ];
             let unread = read.into_iter().filter(|(name, read)| source.file.has(name) && !read);
             let unread = unread.map(|(name, _)| format!("{name} (not text of variable length)"));
             source.left_out.extend(unread.collect::<Vec<_>>());
@@ -51,13 +54,13 @@ impl Source {
         Ok(source)
     }
 
-    fn look(path: &Path, roles: &[Role]) -> Result<Source> {
+    fn find_groups(path: &Path, roles: &[Role]) -> Result<SplitSource> {
         let file = Hdf5File::open(path)?;
         let (mut groups, mut rows) = (Vec::new(), 0);
         for &role in roles.iter().filter(|role| file.has(role.group())) {
-            let matrix = MatrixFile::open(&file, at(path, role))?;
+            let matrix = MatrixFile::open(&file, location_of(path, role))?;
             let (found, columns) = matrix.shape();
-            if let Some(Group { role: first, .. }) = groups.first().filter(|_| rows != found) {
+            if let Some(SourceGroup { role: first, .. }) = groups.first().filter(|_| rows != found) {
                 return usage(format!(
                     "{}: {} has {rows} rows, but {} has {found}; all groups describe the same rows",
                     path.display(),
@@ -66,7 +69,7 @@ impl Source {
                 ));
             }
             rows = found;
-            groups.push(Group { role, columns, entries: matrix.entries() });
+            groups.push(SourceGroup { role, columns, entries: matrix.entries() });
         }
         let names: Vec<&str> = roles.iter().map(|role| role.group()).collect();
         let members = file.members();
@@ -78,18 +81,18 @@ impl Source {
             return usage(format!("{}: {rows} rows, but at most {} can be split", path.display(), u32::MAX));
         }
         let known = |name: &String| {
-            names.contains(&name.as_str()) || [INSTANCES, LABELS, "rows"].contains(&name.as_str())
+            names.contains(&name.as_str()) || [INSTANCE_NAMES, LABEL_NAMES, "rows"].contains(&name.as_str())
         };
         let left_out = members.into_iter().filter(|name| !known(name)).collect();
         let (instance_names, label_names) = (None, None);
-        Ok(Source { file, path: path.into(), rows, groups, instance_names, label_names, left_out })
+        Ok(SplitSource { file, path: path.into(), rows, groups, instance_names, label_names, left_out })
     }
 
     fn check_names(&mut self) -> Result<()> {
         let found = self.instance_names.as_ref().map_or(self.rows, |names| names.len() as u64);
         if found != self.rows {
             let (path, rows) = (self.path.display(), self.rows);
-            return usage(format!("{path}: {INSTANCES} has {found} names, but there are {rows} rows"));
+            return usage(format!("{path}: {INSTANCE_NAMES} has {found} names, but there are {rows} rows"));
         }
         Ok(())
     }
@@ -102,7 +105,7 @@ impl Source {
         &self.path
     }
 
-    pub fn labels(&self) -> Option<Group> {
+    pub fn labels(&self) -> Option<SourceGroup> {
         self.groups.iter().copied().find(|group| group.role == Role::Labels)
     }
 
@@ -111,11 +114,11 @@ impl Source {
     }
 
     /// The rows of this rank, balanced by the entries of the largest group. Collective.
-    pub(super) fn share(&self, world: &World) -> Result<Range<u64>> {
+    pub(super) fn rank_rows(&self, world: &World) -> Result<Range<u64>> {
         let largest = self.groups.iter().max_by_key(|group| group.entries).expect("there is a group").role;
         let mut bounds = Vec::new();
         world.on_root(|| {
-            let ranges = self.matrix(largest)?.balanced(world.size())?;
+            let ranges = self.matrix(largest)?.balanced_row_ranges(world.size())?;
             bounds = ranges.iter().flat_map(|range| [range.start, range.end]).collect();
             Ok(())
         })?;
@@ -124,25 +127,25 @@ impl Source {
     }
 
     pub(super) fn matrix(&self, role: Role) -> Result<MatrixFile<'_>> {
-        Ok(MatrixFile::open(&self.file, at(&self.path, role))?)
+        Ok(MatrixFile::open(&self.file, location_of(&self.path, role))?)
     }
 
     /// All labels of the file. Only rank 0 does so.
     pub(super) fn read_all_labels(&self) -> Result<Csr> {
         let matrix = self.matrix(Role::Labels)?;
         let starts = matrix.row_starts(0..self.rows)?;
-        Ok(matrix.read(&starts, Content::Labels)?)
+        Ok(matrix.read(&starts, ValueKind::Labels)?)
     }
 }
 
-fn at(path: &Path, role: Role) -> Location {
+fn location_of(path: &Path, role: Role) -> Location {
     Location { file: path.into(), group: role.group().into() }
 }
 
 /// What values are checked for. Marginals go over as they are: whether to clamp them is decided by whoever uses them.
-pub(super) fn content(role: Role) -> Content {
+pub(super) fn value_kind(role: Role) -> ValueKind {
     match role {
-        Role::Labels => Content::Labels,
-        Role::Features | Role::Marginals | Role::Predictions => Content::Finite,
+        Role::Labels => ValueKind::Labels,
+        Role::Features | Role::Marginals | Role::Predictions => ValueKind::Finite,
     }
 }

@@ -1,12 +1,12 @@
 //! Iterative stratification (Sechidis, Tsoumakas and Vlahavas, "On the stratification of multi-label data", 2011).
 
 use super::exchange::exchange;
-use super::rarest::Rarest;
+use super::label_buckets::LabelBuckets;
 use crate::heartbeat::beat;
 use crate::sparse::Csr;
 
 /// Two wishes that differ by less are the same but for rounding.
-const SAME: f64 = 1e-9;
+const TOLERANCE: f64 = 1e-9;
 
 /// Deals rows to parts of exactly the given `sizes`, so that every label's positives are shared out as the rows are.
 ///
@@ -20,47 +20,47 @@ const SAME: f64 = 1e-9;
 pub fn stratify(labels: &Csr, order: &[u32], sizes: &[u64]) -> Vec<u8> {
     let rows = labels.rows();
     assert_eq!((order.len(), sizes.iter().sum::<u64>()), (rows, rows as u64), "every row goes somewhere");
-    let mut dealer = Dealer::new(labels, sizes);
-    let (starts, rows_of) = transposed(labels, order);
-    while let Some(label) = dealer.rarest.rarest() {
+    let mut assigner = Assigner::new(labels, sizes);
+    let (starts, rows_of) = rows_by_label(labels, order);
+    while let Some(label) = assigner.buckets.rarest() {
         beat();
         let range = starts[label as usize]..starts[label as usize + 1];
         for &row in &rows_of[range] {
-            if dealer.parts[row as usize] == NOWHERE {
-                let part = dealer.best_part(label);
-                dealer.deal(row, part);
+            if assigner.parts[row as usize] == UNASSIGNED {
+                let part = assigner.best_part(label);
+                assigner.assign_row(row, part);
             }
         }
     }
     // Rows without labels fill up what is left.
     let mut part = 0;
     for &row in order {
-        if dealer.parts[row as usize] == NOWHERE {
-            while dealer.room[part] == 0 {
+        if assigner.parts[row as usize] == UNASSIGNED {
+            while assigner.rows_left[part] == 0 {
                 part += 1;
             }
-            dealer.deal(row, part);
+            assigner.assign_row(row, part);
         }
     }
-    let mut parts = dealer.parts;
+    let mut parts = assigner.parts;
     exchange(labels, order, sizes, &mut parts);
     parts
 }
 
-const NOWHERE: u8 = u8::MAX;
+const UNASSIGNED: u8 = u8::MAX;
 
-struct Dealer<'l> {
+struct Assigner<'l> {
     labels: &'l Csr,
-    rarest: Rarest,
+    buckets: LabelBuckets,
     parts: Vec<u8>,
     /// Rows that each part still takes.
-    room: Vec<u64>,
+    rows_left: Vec<u64>,
     /// Positives of each label that each part still wants: label by label, part by part.
     wanted: Vec<f64>,
 }
 
-impl<'l> Dealer<'l> {
-    fn new(labels: &'l Csr, sizes: &[u64]) -> Dealer<'l> {
+impl<'l> Assigner<'l> {
+    fn new(labels: &'l Csr, sizes: &[u64]) -> Assigner<'l> {
         let mut counts = vec![0u32; labels.cols()];
         labels.indices().iter().for_each(|&label| counts[label as usize] += 1);
         let rows = labels.rows() as f64;
@@ -68,18 +68,18 @@ impl<'l> Dealer<'l> {
             .iter()
             .flat_map(|&count| sizes.iter().map(move |&size| f64::from(count) * size as f64 / rows));
         let wanted = wanted.collect();
-        let parts = vec![NOWHERE; labels.rows()];
-        Dealer { labels, wanted, rarest: Rarest::new(counts), parts, room: sizes.to_vec() }
+        let parts = vec![UNASSIGNED; labels.rows()];
+        Assigner { labels, wanted, buckets: LabelBuckets::new(counts), parts, rows_left: sizes.to_vec() }
     }
 
     /// Of the parts that have room, the one that wants the label most.
     fn best_part(&self, label: u32) -> usize {
-        let wanted = &self.wanted[label as usize * self.room.len()..][..self.room.len()];
+        let wanted = &self.wanted[label as usize * self.rows_left.len()..][..self.rows_left.len()];
         let mut best: Option<usize> = None;
-        for part in (0..self.room.len()).filter(|&part| self.room[part] > 0) {
+        for part in (0..self.rows_left.len()).filter(|&part| self.rows_left[part] > 0) {
             let better = best.is_none_or(|best| {
                 let more = wanted[part] - wanted[best];
-                more > SAME || (more > -SAME && self.room[part] > self.room[best])
+                more > TOLERANCE || (more > -TOLERANCE && self.rows_left[part] > self.rows_left[best])
             });
             if better {
                 best = Some(part);
@@ -88,20 +88,20 @@ impl<'l> Dealer<'l> {
         best.expect("as much room as rows")
     }
 
-    fn deal(&mut self, row: u32, part: usize) {
+    fn assign_row(&mut self, row: u32, part: usize) {
         self.parts[row as usize] = part as u8;
-        self.room[part] -= 1;
+        self.rows_left[part] -= 1;
         let indptr = self.labels.indptr();
         let starts = indptr.raw_storage();
         for &label in &self.labels.indices()[starts[row as usize]..starts[row as usize + 1]] {
-            self.wanted[label as usize * self.room.len() + part] -= 1.0;
-            self.rarest.take(label);
+            self.wanted[label as usize * self.rows_left.len() + part] -= 1.0;
+            self.buckets.remove_row(label);
         }
     }
 }
 
 /// The rows of each label, in the order of `order`, and where each label's begin.
-fn transposed(labels: &Csr, order: &[u32]) -> (Vec<usize>, Vec<u32>) {
+fn rows_by_label(labels: &Csr, order: &[u32]) -> (Vec<usize>, Vec<u32>) {
     let mut starts = vec![0; labels.cols() + 1];
     labels.indices().iter().for_each(|&label| starts[label as usize + 1] += 1);
     for at in 1..starts.len() {

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::rarest::Rarest;
+use super::label_buckets::LabelBuckets;
 use super::{Fractions, Method, Split, random_order, stratify};
 use crate::sparse::Csr;
 
@@ -83,7 +83,7 @@ fn the_order_of_rows_is_a_permutation_that_the_seed_decides() {
 fn plain_parts_are_drawn_from_all_rows() {
     let split = Split { fractions: fractions(&[0.5, 0.5]), seed: 3, method: Method::Plain };
     let sizes = split.fractions.sizes(10_000).unwrap();
-    let parts = split.deal(10_000, None, &sizes);
+    let parts = split.assign_rows(10_000, None, &sizes);
     assert_eq!(counts(&parts, 2), sizes);
     let first_half = counts(&parts[..5000], 2)[0];
     assert!((2300..2700).contains(&first_half), "{first_half}");
@@ -134,9 +134,9 @@ fn stratified_parts_are_more_alike_than_plain_ones() {
     for seed in 0..5 {
         let mut split = Split { fractions: fractions(&[0.5, 0.5]), seed, method: Method::Stratified };
         let sizes = split.fractions.sizes(rows.into()).unwrap();
-        let stratified = worst(&split.deal(rows.into(), Some(&labels_of), &sizes));
+        let stratified = worst(&split.assign_rows(rows.into(), Some(&labels_of), &sizes));
         split.method = Method::Plain;
-        let plain = worst(&split.deal(rows.into(), None, &sizes));
+        let plain = worst(&split.assign_rows(rows.into(), None, &sizes));
         assert!(stratified <= 1.5 && plain > 3.0, "stratified {stratified}, plain {plain}");
     }
 }
@@ -170,7 +170,7 @@ proptest! {
         takes in prop::collection::vec(any::<prop::sample::Index>(), 0..60),
     ) {
         let mut known = counts.clone();
-        let mut rarest = Rarest::new(counts);
+        let mut rarest = LabelBuckets::new(counts);
         for take in takes {
             let smallest = known.iter().copied().filter(|&count| count > 0).min();
             prop_assert_eq!(rarest.rarest().map(|label| known[label as usize]), smallest);
@@ -179,7 +179,7 @@ proptest! {
                 break;
             }
             let label = left[take.index(left.len())];
-            rarest.take(label as u32);
+            rarest.remove_row(label as u32);
             known[label] -= 1;
         }
     }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::error::{ModuleError, Status};
+use crate::error::{ExitStatus, ModuleError};
 
 /// `place` is always `FILE:GROUP`; rows and columns count from 0, as in Python.
 #[derive(Debug, thiserror::Error)]
@@ -54,12 +54,12 @@ pub enum StoreError {
     DuplicateColumn { place: String, row: u64, column: u32 },
     #[error(
         "{place}: row {row}, column {column} is {}, but a probability lies in [0, 1]; pass --clamp to accept it",
-        Shown(*value)
+        ShortestNumber(*value)
     )]
     NotProbability { place: String, row: u64, column: u32, value: f64 },
-    #[error("{place}: row {row}, column {column} is {}, which is not a finite number", Shown(*value))]
+    #[error("{place}: row {row}, column {column} is {}, which is not a finite number", ShortestNumber(*value))]
     NotFinite { place: String, row: u64, column: u32, value: f64 },
-    #[error("{place}: row {row}, column {column} is {}, but a label is 0 or 1", Shown(*value))]
+    #[error("{place}: row {row}, column {column} is {}, but a label is 0 or 1", ShortestNumber(*value))]
     NotLabel { place: String, row: u64, column: u32, value: f64 },
     #[error("{first} is {} x {} but {second} is {} x {}; both must have one row an instance and one column a label", a.0, a.1, b.0, b.1)]
     ShapesDiffer { first: String, a: (u64, u64), second: String, b: (u64, u64) },
@@ -81,19 +81,19 @@ pub enum StoreError {
 
 impl ModuleError for StoreError {
     /// The outside world failing (a full disk) is not bad input.
-    fn status(&self) -> Status {
+    fn status(&self) -> ExitStatus {
         match self {
-            StoreError::Io { .. } | StoreError::Hdf5 { .. } => Status::Failure,
-            _ => Status::BadInput,
+            StoreError::Io { .. } | StoreError::Hdf5 { .. } => ExitStatus::Failure,
+            _ => ExitStatus::BadInput,
         }
     }
 }
 
 /// A value as the file has it: what fits f32 exactly was most likely stored as one, and 1.3 stored
 /// so shall not be shown as 1.2999999523162842.
-struct Shown(f64);
+struct ShortestNumber(f64);
 
-impl std::fmt::Display for Shown {
+impl std::fmt::Display for ShortestNumber {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let narrow = self.0 as f32;
         if f64::from(narrow) == self.0 { write!(f, "{narrow}") } else { write!(f, "{}", self.0) }

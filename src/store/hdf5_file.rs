@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use hdf5::file::{FileAccessBuilder, FileBuilder, OpenMode};
 
 use super::error::{Result, StoreError};
-use super::locks::{LockProblem, Locks, lock_problem};
+use super::file_locks::{LockMode, LockProblem, lock_problem};
 
 /// An HDF5 file opened for reading.
 pub struct Hdf5File {
@@ -30,15 +30,15 @@ impl Hdf5File {
             Ok((false, _)) => return Err(StoreError::NotHdf5 { file: path.into() }),
             Ok((true, bytes)) => bytes,
         };
-        let open = |locks: Locks| {
+        let open = |locks: LockMode| {
             FileBuilder::new()
                 .with_fapl(|access| locks.set(chunk_cache(access)))
                 .open_as(path, OpenMode::Read)
         };
-        let usual = Locks::for_reading(path);
+        let usual = LockMode::for_reading(path);
         let file = open(usual).or_else(|error| match lock_problem(&first_line(&error)) {
-            Some(LockProblem::NoLocks) => open(Locks::Without),
-            Some(LockProblem::OpenOtherwise) => open(usual.other()),
+            Some(LockProblem::NoLocks) => open(LockMode::Unlocked),
+            Some(LockProblem::OpenWithOtherMode) => open(usual.other()),
             _ => Err(error),
         });
         let file = file.map_err(|error| {
@@ -46,7 +46,7 @@ impl Hdf5File {
             match lock_problem(&detail) {
                 Some(LockProblem::Held) => StoreError::Locked { file },
                 Some(LockProblem::NoLocks) => StoreError::NoLocks { file },
-                Some(LockProblem::OpenOtherwise) | None => StoreError::Damaged { file, detail },
+                Some(LockProblem::OpenWithOtherMode) | None => StoreError::Damaged { file, detail },
             }
         })?;
         Ok(Hdf5File { path: path.into(), file, bytes })
@@ -78,20 +78,20 @@ impl Hdf5File {
     /// A text attribute of a group or dataset, if it is there.
     pub fn text_attribute(&self, of: &str, name: &str) -> Option<String> {
         if let Ok(group) = self.file.group(of) {
-            return super::matrix::text_attribute(&group, name);
+            return super::matrix_file::read_text_attribute(&group, name);
         }
         let dataset = self.file.dataset(of).ok()?;
-        super::matrix::text_attribute(&dataset, name)
+        super::matrix_file::read_text_attribute(&dataset, name)
     }
 
-    pub(super) fn place(&self, name: &str) -> String {
+    pub(super) fn place_of(&self, name: &str) -> String {
         format!("{}:{name}", self.path.display())
     }
 
     /// Turns an error of the library into ours, with what was being done.
-    pub fn explain(&self, name: &str, action: &str, error: &hdf5::Error) -> StoreError {
+    pub fn hdf5_error(&self, name: &str, action: &str, error: &hdf5::Error) -> StoreError {
         let detail = first_line(error);
-        let place = self.place(name);
+        let place = self.place_of(name);
         if detail.contains("plugin") || detail.contains("filter") {
             return StoreError::MissingFilter { place };
         }
@@ -106,13 +106,13 @@ impl Hdf5File {
 /// Compressed chunks are read by several threads, each at a place of its own, and a block of rows at a time: a
 /// chunk must stay until the last of its blocks has been read, or it is decompressed for each of them.
 fn chunk_cache(access: &mut FileAccessBuilder) -> &mut FileAccessBuilder {
-    access.chunk_cache(SLOTS, CACHED_BYTES, 1.0)
+    access.chunk_cache(CHUNK_CACHE_SLOTS, CHUNK_CACHE_BYTES, 1.0)
 }
 
 /// Places of a hash table; a prime number well above that of chunks in the cache.
-const SLOTS: usize = 1009;
+const CHUNK_CACHE_SLOTS: usize = 1009;
 
-const CACHED_BYTES: usize = 64 << 20;
+const CHUNK_CACHE_BYTES: usize = 64 << 20;
 
 /// Whether the signature of HDF5 is where it may be: at the beginning, or behind a user block of 512 bytes, 1024,
 /// and so on.

@@ -7,11 +7,11 @@ use std::path::Path;
 use hdf5::types::{FloatSize, IntSize, TypeDescriptor};
 use serde_json::Value;
 
+use super::atomic_write::Overwrite;
 use super::error::{Result, StoreError};
 use super::hdf5_file::Hdf5File;
-use super::matrix::text_attribute;
-use super::output::{self, write_file};
-use super::replace::Overwrite;
+use super::matrix_file::read_text_attribute;
+use super::parallel_write::{write_file, write_text_attribute};
 use crate::error;
 use crate::world::World;
 
@@ -35,13 +35,13 @@ pub struct ModelFile {
     /// How long training took; the only thing that differs between two equal runs.
     pub seconds: f64,
     /// All that decided its bits, as text; none when that was not recorded.
-    pub made_from: Option<String>,
-    pub(crate) arrays: Vec<(String, Array)>,
+    pub fingerprint: Option<String>,
+    pub(crate) arrays: Vec<(String, ModelArray)>,
 }
 
 /// Numbers with a shape, row by row.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Array {
+pub struct ModelArray {
     pub shape: Vec<usize>,
     pub numbers: ArrayNumbers,
 }
@@ -57,12 +57,12 @@ pub enum ArrayNumbers {
 
 macro_rules! array_of {
     ($($kind:ident, $number:ty, $into:ident);*) => {
-        $(impl From<Vec<$number>> for Array {
-            fn from(numbers: Vec<$number>) -> Array {
-                Array { shape: vec![numbers.len()], numbers: ArrayNumbers::$kind(numbers) }
+        $(impl From<Vec<$number>> for ModelArray {
+            fn from(numbers: Vec<$number>) -> ModelArray {
+                ModelArray { shape: vec![numbers.len()], numbers: ArrayNumbers::$kind(numbers) }
             }
         })*
-        impl Array {
+        impl ModelArray {
             $(/// The numbers, if they are of this type.
             pub fn $into(self) -> Option<Vec<$number>> {
                 match self.numbers {
@@ -89,15 +89,15 @@ macro_rules! array_of {
 
 array_of!(F32, f32, into_f32; F64, f64, into_f64; U32, u32, into_u32; U64, u64, into_u64);
 
-impl Array {
+impl ModelArray {
     /// The same numbers as rows of `columns`.
-    pub fn with_columns(mut self, columns: usize) -> Array {
+    pub fn with_columns(mut self, columns: usize) -> ModelArray {
         let rows = self.shape.iter().product::<usize>().checked_div(columns).unwrap_or(0);
         self.shape = vec![rows, columns];
         self
     }
 
-    fn read(dataset: &hdf5::Dataset) -> hdf5::Result<Option<Array>> {
+    fn read(dataset: &hdf5::Dataset) -> hdf5::Result<Option<ModelArray>> {
         let shape = dataset.shape();
         let numbers = match dataset.dtype()?.to_descriptor()? {
             TypeDescriptor::Float(FloatSize::U4) => ArrayNumbers::F32(dataset.read_raw()?),
@@ -106,18 +106,18 @@ impl Array {
             TypeDescriptor::Unsigned(IntSize::U8) => ArrayNumbers::U64(dataset.read_raw()?),
             _ => return Ok(None),
         };
-        Ok(Some(Array { shape, numbers }))
+        Ok(Some(ModelArray { shape, numbers }))
     }
 }
 
 impl ModelFile {
     /// Adds an array under `name`, which may have folders: `plt/weights/data`.
-    pub fn put(&mut self, name: &str, array: impl Into<Array>) {
+    pub fn put(&mut self, name: &str, array: impl Into<ModelArray>) {
         self.arrays.push((name.into(), array.into()));
     }
 
     /// Takes an array out of what was read. `None` when it is not there.
-    pub fn take(&mut self, name: &str) -> Option<Array> {
+    pub fn take(&mut self, name: &str) -> Option<ModelArray> {
         let at = self.arrays.iter().position(|array| array.0 == name)?;
         Some(self.arrays.swap_remove(at).1)
     }
@@ -131,23 +131,23 @@ impl ModelFile {
     }
 
     /// Whether the file says that it is a model.
-    pub fn is_one(file: &Hdf5File) -> bool {
+    pub fn is_model(file: &Hdf5File) -> bool {
         file.file.attr("model-version").is_ok()
     }
 
     pub fn read(path: &Path) -> Result<ModelFile> {
         let file = Hdf5File::open(path)?;
-        let mut model = ModelFile::header(&file)?;
-        model.collect(&file, &file.file, "")?;
+        let mut model = ModelFile::read_header(&file)?;
+        model.read_arrays(&file, &file.file, "")?;
         Ok(model)
     }
 
     /// Only what decided the bits of a model; none when it does not say.
-    pub fn read_made_from(path: &Path) -> Result<Option<String>> {
-        Ok(text_attribute(&Hdf5File::open(path)?.file, "made_from"))
+    pub fn read_fingerprint(path: &Path) -> Result<Option<String>> {
+        Ok(read_text_attribute(&Hdf5File::open(path)?.file, "made_from"))
     }
 
-    fn header(file: &Hdf5File) -> Result<ModelFile> {
+    fn read_header(file: &Hdf5File) -> Result<ModelFile> {
         let wrong =
             |detail: String| StoreError::WrongKind { file: file.path.clone(), wanted: "model", detail };
         let whole = |name: &str| -> Result<u64> {
@@ -161,7 +161,8 @@ impl ModelFile {
             )));
         }
         let text = |name: &str| {
-            text_attribute(&file.file, name).ok_or_else(|| wrong(format!("it has no attribute '{name}'")))
+            read_text_attribute(&file.file, name)
+                .ok_or_else(|| wrong(format!("it has no attribute '{name}'")))
         };
         let json = |name: &str| -> Value {
             text(name).ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
@@ -175,22 +176,23 @@ impl ModelFile {
             options: json("options"),
             record: json("record"),
             seconds: seconds.unwrap_or(0.0),
-            made_from: text("made_from").ok(),
+            fingerprint: text("made_from").ok(),
             arrays: Vec::new(),
         })
     }
 
     /// Reads the arrays of a group and of the groups in it.
-    fn collect(&mut self, file: &Hdf5File, group: &hdf5::Group, folder: &str) -> Result<()> {
+    fn read_arrays(&mut self, file: &Hdf5File, group: &hdf5::Group, folder: &str) -> Result<()> {
         let members =
-            group.member_names().map_err(|error| file.explain(folder, "reading the names", &error))?;
+            group.member_names().map_err(|error| file.hdf5_error(folder, "reading the names", &error))?;
         for member in members {
             let name = if folder.is_empty() { member.clone() } else { format!("{folder}/{member}") };
             if let Ok(dataset) = group.dataset(&member) {
-                let array = Array::read(&dataset).map_err(|error| file.explain(&name, "reading", &error))?;
+                let array =
+                    ModelArray::read(&dataset).map_err(|error| file.hdf5_error(&name, "reading", &error))?;
                 self.arrays.extend(array.map(|array| (name, array)));
             } else if let Ok(inner) = group.group(&member) {
-                self.collect(file, &inner, &name)?;
+                self.read_arrays(file, &inner, &name)?;
             }
         }
         Ok(())
@@ -216,9 +218,10 @@ impl ModelFile {
                 ("options", &options),
                 ("record", &record),
             ];
-            for (name, text) in texts.into_iter().chain(self.made_from.as_deref().map(|it| ("made_from", it)))
+            for (name, text) in
+                texts.into_iter().chain(self.fingerprint.as_deref().map(|it| ("made_from", it)))
             {
-                output::text_attribute(file, name, text)?;
+                write_text_attribute(file, name, text)?;
             }
             for (name, array) in &self.arrays {
                 array.write(file, name)?;

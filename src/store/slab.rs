@@ -4,14 +4,14 @@ use std::ops::Range;
 
 use pulp::Arch;
 
-use super::elements::{Numbers, Values};
 use super::error::{Result, StoreError};
-use super::matrix::{MatrixFile, Parts};
-use crate::simd::vectorised;
+use super::matrix_file::{MatrixDatasets, MatrixFile};
+use super::number_dataset::{NumberDataset, Values};
+use crate::simd::with_simd;
 
 /// What the values mean, and so which ones are allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Content {
+pub enum ValueKind {
     /// In [0, 1]; with `clamp`, values outside are moved to the nearer end.
     Probabilities { clamp: bool },
     /// 0 or 1; zeros are dropped.
@@ -20,21 +20,21 @@ pub enum Content {
     Finite,
 }
 
-impl Content {
+impl ValueKind {
     /// Whether all values can be taken as they are. Without a branch an entry, so that it is fast; what is
     /// wrong is then looked for entry by entry.
     fn allows_all(self, values: &[f32]) -> bool {
         match self {
-            Content::Probabilities { .. } => all(values, |value| (0.0..=1.0).contains(&value)),
-            Content::Labels => all(values, |value| value == 1.0),
-            Content::Finite => all(values, |value| value.abs() < f32::INFINITY),
+            ValueKind::Probabilities { .. } => all_allowed(values, |value| (0.0..=1.0).contains(&value)),
+            ValueKind::Labels => all_allowed(values, |value| value == 1.0),
+            ValueKind::Finite => all_allowed(values, |value| value.abs() < f32::INFINITY),
         }
     }
 }
 
 #[inline]
-fn all(values: &[f32], allowed: impl Fn(f32) -> bool) -> bool {
-    vectorised(Arch::new(), || {
+fn all_allowed(values: &[f32], allowed: impl Fn(f32) -> bool) -> bool {
+    with_simd(Arch::new(), || {
         // All are looked at, in numbers: the compiler makes vectors of that.
         values.iter().map(|&value| u32::from(!allowed(value))).fold(0, |some, one| some | one) == 0
     })
@@ -74,7 +74,7 @@ pub struct Slab {
 }
 
 /// Cells of a dense matrix read at a time.
-const CELLS: u64 = 1 << 20;
+const CELLS_PER_READ: u64 = 1 << 20;
 
 impl MatrixFile<'_> {
     /// The structure of `rows`. A step of its own, so that ranks can agree on it before any looks at
@@ -82,8 +82,8 @@ impl MatrixFile<'_> {
     pub fn row_starts(&self, rows: Range<u64>) -> Result<RowStarts> {
         let mut starts: Vec<u64> = Vec::with_capacity((rows.end - rows.start + 1) as usize);
         let indptr = match &self.parts {
-            Parts::Csr { indptr, .. } => indptr,
-            Parts::Dense(numbers) => {
+            MatrixDatasets::Csr { indptr, .. } => indptr,
+            MatrixDatasets::Dense(numbers) => {
                 starts.push(0);
                 let mut total = 0;
                 self.each_dense_row(numbers, rows.clone(), |cells| {
@@ -97,7 +97,7 @@ impl MatrixFile<'_> {
         let entries = i128::from(self.entries());
         let mut bad = None;
         let mut previous = 0;
-        indptr.integers(rows.start..rows.end + 1, |value| {
+        indptr.for_each_integer(rows.start..rows.end + 1, |value| {
             if bad.is_none() && (value < previous || value > entries) {
                 let row = (rows.start + starts.len() as u64).saturating_sub(1);
                 bad = Some((row, previous, value));
@@ -119,17 +119,17 @@ impl MatrixFile<'_> {
         &self,
         starts: &RowStarts,
         rows: Range<usize>,
-        content: Content,
+        content: ValueKind,
         slab: &mut Slab,
     ) -> Result<()> {
         let first_row = starts.rows.start + rows.start as u64;
         slab.ends.clear();
-        let mut checker = Checker { matrix: self, content, first_row, slab };
+        let mut checker = SlabChecker { matrix: self, content, first_row, slab };
         match &self.parts {
-            Parts::Csr { data, indices, .. } => {
-                checker.csr(data, indices, starts.before, &starts.starts[rows.start..=rows.end])
+            MatrixDatasets::Csr { data, indices, .. } => {
+                checker.read_csr(data, indices, starts.before, &starts.starts[rows.start..=rows.end])
             }
-            Parts::Dense(numbers) => {
+            MatrixDatasets::Dense(numbers) => {
                 checker.clear();
                 let last_row = first_row + rows.len() as u64;
                 self.each_dense_row(numbers, first_row..last_row, |cells| {
@@ -145,15 +145,15 @@ impl MatrixFile<'_> {
     /// Calls `each` with the cells of every row.
     fn each_dense_row(
         &self,
-        numbers: &Numbers<'_>,
+        numbers: &NumberDataset<'_>,
         rows: Range<u64>,
         mut each: impl FnMut(&mut dyn Iterator<Item = (usize, f64)>) -> Result<()>,
     ) -> Result<()> {
         let width = self.columns as usize;
         let mut row = rows.start;
         while row < rows.end {
-            let end = (row + (CELLS / self.columns).max(1)).min(rows.end);
-            let block: Values = numbers.dense(row..end)?;
+            let end = (row + (CELLS_PER_READ / self.columns).max(1)).min(rows.end);
+            let block: Values = numbers.read_dense_rows(row..end)?;
             for line in 0..(end - row) as usize {
                 let mut cells = (0..width).map(|column| (column, block.get(line * width + column)));
                 each(&mut cells)?;
@@ -165,36 +165,42 @@ impl MatrixFile<'_> {
 }
 
 /// Fills a slab with what is right.
-struct Checker<'m> {
+struct SlabChecker<'m> {
     matrix: &'m MatrixFile<'m>,
-    content: Content,
+    content: ValueKind,
     first_row: u64,
     slab: &'m mut Slab,
 }
 
-impl Checker<'_> {
-    fn csr(&mut self, data: &Numbers<'_>, indices: &Numbers<'_>, before: u64, starts: &[u64]) -> Result<()> {
+impl SlabChecker<'_> {
+    fn read_csr(
+        &mut self,
+        data: &NumberDataset<'_>,
+        indices: &NumberDataset<'_>,
+        before: u64,
+        starts: &[u64],
+    ) -> Result<()> {
         let (first, last) = (starts[0], starts[starts.len() - 1]);
         let (begin, length) = (before + first, (last - first) as usize);
         let Slab { columns, values, ends } = &mut *self.slab;
         // Whatever was there is overwritten: to clear it first would take as long as to read.
         columns.resize(length, 0);
         values.resize(length, 0.0);
-        let plain = indices.columns_into(begin, columns)? && data.singles_into(begin, values)?;
+        let plain = indices.read_columns_if_i32(begin, columns)? && data.read_values_if_f32(begin, values)?;
         ends.extend(starts[1..].iter().map(|&end| (end - first) as usize));
-        if plain && self.content.allows_all(values) && self.columns_are_fine() {
+        if plain && self.content.allows_all(values) && self.columns_are_valid() {
             return Ok(());
         }
-        self.one_by_one(data, indices, begin, length)
+        self.check_each_entry(data, indices, begin, length)
     }
 
     /// Whether all columns are there and ascend in each row. Without a branch an entry.
-    fn columns_are_fine(&self) -> bool {
+    fn columns_are_valid(&self) -> bool {
         let Slab { columns, ends, .. } = &*self.slab;
         let limit = self.matrix.columns.min(i32::MAX as u64 + 1);
         let falls = |column: u32, next: u32| u32::from(column as i32 >= next as i32);
         // The largest, and falls anywhere; falls from one row to the next are none.
-        let (largest, all) = vectorised(Arch::new(), || {
+        let (largest, all) = with_simd(Arch::new(), || {
             let next = columns.get(1..).unwrap_or(&[]);
             let mut seen = (columns.first().copied().unwrap_or(0), 0);
             for (&column, &next) in columns.iter().zip(next) {
@@ -216,17 +222,17 @@ impl Checker<'_> {
     }
 
     /// Rows of any kind, each entry looked at by itself.
-    fn one_by_one(
+    fn check_each_entry(
         &mut self,
-        data: &Numbers<'_>,
-        indices: &Numbers<'_>,
+        data: &NumberDataset<'_>,
+        indices: &NumberDataset<'_>,
         begin: u64,
         length: usize,
     ) -> Result<()> {
         let range = begin..begin + length as u64;
-        let values = data.values(range.clone())?;
+        let values = data.read_values(range.clone())?;
         let mut columns = Vec::with_capacity(length);
-        indices.integers(range, |column| columns.push(column))?;
+        indices.for_each_integer(range, |column| columns.push(column))?;
         let ends = std::mem::take(&mut self.slab.ends);
         self.clear();
         let mut at = 0;
@@ -261,12 +267,12 @@ impl Checker<'_> {
             return Err(StoreError::NotFinite { place: place(), row, column, value });
         }
         let value = match self.content {
-            Content::Probabilities { clamp: true } => value.clamp(0.0, 1.0),
-            Content::Probabilities { clamp: false } if !(0.0..=1.0).contains(&value) => {
+            ValueKind::Probabilities { clamp: true } => value.clamp(0.0, 1.0),
+            ValueKind::Probabilities { clamp: false } if !(0.0..=1.0).contains(&value) => {
                 return Err(StoreError::NotProbability { place: place(), row, column, value });
             }
-            Content::Labels if value == 0.0 => return Ok(()),
-            Content::Labels if value != 1.0 => {
+            ValueKind::Labels if value == 0.0 => return Ok(()),
+            ValueKind::Labels if value != 1.0 => {
                 return Err(StoreError::NotLabel { place: place(), row, column, value });
             }
             _ => value,

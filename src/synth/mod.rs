@@ -5,27 +5,27 @@
 //! a model can learn the marginals from the features. Labels are drawn from the marginals. A row
 //! depends on the seed and its global number only, so any number of ranks makes the same file.
 
-mod row;
+mod generator;
 mod sample;
 
 use rayon::prelude::*;
 
-pub use row::{Generator, Shape};
-pub use sample::Sample;
+pub use generator::{Generator, SynthShape};
+pub use sample::SynthSample;
 
-use crate::store::Matrix;
+use crate::store::LocalMatrix;
 
 /// Rows of a matrix being made, as CSR.
 #[derive(Default)]
-pub struct Rows {
+pub struct MatrixRows {
     pub indptr: Vec<usize>,
     pub indices: Vec<u32>,
     pub values: Vec<f32>,
 }
 
-impl Rows {
-    fn new() -> Rows {
-        Rows { indptr: vec![0], ..Rows::default() }
+impl MatrixRows {
+    fn new() -> MatrixRows {
+        MatrixRows { indptr: vec![0], ..MatrixRows::default() }
     }
 
     fn push(&mut self, mut entries: Vec<(u32, f32)>) {
@@ -35,46 +35,62 @@ impl Rows {
         self.indptr.push(self.indices.len());
     }
 
-    fn append(&mut self, other: Rows) {
+    fn append(&mut self, other: MatrixRows) {
         let offset = self.indices.len();
         self.indptr.extend(other.indptr[1..].iter().map(|at| at + offset));
         self.indices.extend(other.indices);
         self.values.extend(other.values);
     }
 
-    pub fn matrix<'d>(&'d self, group: &'static str, rows: u64, columns: u64) -> Matrix<'d> {
-        Matrix { group, rows, columns, indptr: &self.indptr, indices: &self.indices, values: &self.values }
+    pub fn matrix<'d>(&'d self, group: &'static str, rows: u64, columns: u64) -> LocalMatrix<'d> {
+        LocalMatrix {
+            group,
+            rows,
+            columns,
+            indptr: &self.indptr,
+            indices: &self.indices,
+            values: &self.values,
+        }
     }
 }
 
 /// A part of the data set.
-pub struct Made {
-    pub features: Rows,
-    pub labels: Rows,
-    pub marginals: Rows,
+pub struct SynthRows {
+    pub features: MatrixRows,
+    pub labels: MatrixRows,
+    pub marginals: MatrixRows,
 }
 
 /// Rows made at a time by one thread.
-const BLOCK: u64 = 4096;
+const ROWS_PER_BLOCK: u64 = 4096;
 
 /// Makes the rows of a range, in parallel; `finished` hears of every block.
-pub fn make(generator: &Generator, rows: std::ops::Range<u64>, finished: impl Fn(u64) + Sync) -> Made {
-    let mut made = Made { features: Rows::new(), labels: Rows::new(), marginals: Rows::new() };
+pub fn generate(
+    generator: &Generator,
+    rows: std::ops::Range<u64>,
+    finished: impl Fn(u64) + Sync,
+) -> SynthRows {
+    let mut made =
+        SynthRows { features: MatrixRows::new(), labels: MatrixRows::new(), marginals: MatrixRows::new() };
     let size = rows.end - rows.start;
-    made.marginals.indices.reserve_exact((size * generator.entries_a_row()) as usize);
-    made.marginals.values.reserve_exact((size * generator.entries_a_row()) as usize);
+    made.marginals.indices.reserve_exact((size * generator.entries_per_row()) as usize);
+    made.marginals.values.reserve_exact((size * generator.entries_per_row()) as usize);
     // A few blocks at a time, so that what waits to be appended stays small.
-    let stride = BLOCK * 4 * rayon::current_num_threads() as u64;
+    let stride = ROWS_PER_BLOCK * 4 * rayon::current_num_threads() as u64;
     let mut start = rows.start;
     while start < rows.end {
         let end = (start + stride).min(rows.end);
-        let blocks: Vec<Made> = (0..(end - start).div_ceil(BLOCK))
+        let blocks: Vec<SynthRows> = (0..(end - start).div_ceil(ROWS_PER_BLOCK))
             .into_par_iter()
             .map(|block| {
-                let from = start + block * BLOCK;
-                let to = (from + BLOCK).min(end);
-                let mut made = Made { features: Rows::new(), labels: Rows::new(), marginals: Rows::new() };
-                let mut space = row::Space::default();
+                let from = start + block * ROWS_PER_BLOCK;
+                let to = (from + ROWS_PER_BLOCK).min(end);
+                let mut made = SynthRows {
+                    features: MatrixRows::new(),
+                    labels: MatrixRows::new(),
+                    marginals: MatrixRows::new(),
+                };
+                let mut space = generator::RowScratch::default();
                 for row in from..to {
                     let (features, labels, marginals) = generator.row(row, &mut space);
                     made.features.push(features);

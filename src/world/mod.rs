@@ -4,19 +4,19 @@
 //! rank calls them, in the same order. What may fail on one rank only goes through [`World::agree`]
 //! before the next collective, so that no rank waits for one that has given up.
 
-mod leave;
+mod finalize_timeout;
+mod messages;
 mod node;
 #[cfg(feature = "mpi")]
 mod ranks;
-mod tell;
-mod watch;
+mod stall_watchdog;
 
 use std::process::ExitCode;
 
 pub use node::Nodes;
 
-use crate::cleanup::remove_unfinished;
-use crate::error::{Error, Result, Status};
+use crate::cleanup::remove_temp_files;
+use crate::error::{Error, ExitStatus, Result};
 use crate::fault;
 
 /// Numbers that can travel between ranks.
@@ -97,27 +97,27 @@ impl World {
 
     /// Adds numbers over all ranks, in the order of the ranks; every rank gets the sums, and they have the same bits on all of
     /// them whenever the number of ranks is the same. `space` is used again by the next call.
-    pub fn sum_in_order(&self, values: &mut [f32], space: &mut Vec<f32>) {
+    pub fn sum_f32_in_rank_order(&self, values: &mut [f32], space: &mut Vec<f32>) {
         match &self.backend {
             Backend::Alone => (),
             #[cfg(feature = "mpi")]
-            Backend::Ranks(ranks) => ranks.sum_in_order(values, space, PIECE),
+            Backend::Ranks(ranks) => ranks.sum_f32_in_rank_order(values, space, PIECE),
         }
         #[cfg(not(feature = "mpi"))]
         let _ = (values, space);
     }
 
     /// One number of each rank, added up in the order of the ranks; the same on every rank.
-    pub fn total(&self, value: f64) -> f64 {
+    pub fn sum_f64(&self, value: f64) -> f64 {
         self.gather_to_all(value.to_bits()).into_iter().map(f64::from_bits).sum()
     }
 
     /// The bits that any rank has, on every rank.
-    pub fn any(&self, bits: &mut [u64]) {
+    pub fn bitwise_or(&self, bits: &mut [u64]) {
         match &self.backend {
             Backend::Alone => (),
             #[cfg(feature = "mpi")]
-            Backend::Ranks(ranks) => ranks.any(bits, PIECE),
+            Backend::Ranks(ranks) => ranks.bitwise_or(bits, PIECE),
         }
         #[cfg(not(feature = "mpi"))]
         let _ = bits;
@@ -173,7 +173,7 @@ impl World {
                 let Some(first) = first else { return outcome };
                 let (message, status) = match &outcome {
                     Err(error) => (error.to_string(), error.status()),
-                    Ok(_) => (String::new(), Status::Failure),
+                    Ok(_) => (String::new(), ExitStatus::Failure),
                 };
                 // Through rank 0, which prints it and is the one that can broadcast.
                 let messages = self.gather(message.as_bytes());
@@ -197,15 +197,15 @@ impl World {
     /// may be waiting for this one.
     pub fn finish(self, outcome: Result<()>) -> ExitCode {
         if self.is_root() {
-            watch::forget();
+            stall_watchdog::remove_alive_file();
         }
         let Err(error) = outcome else { return self.leave(0) };
         let status = error.status();
         let agreed = matches!(error, Error::Agreed { .. });
-        let told_elsewhere = matches!(error, Error::Silent);
+        let told_elsewhere = matches!(error, Error::ReportedElsewhere);
         if !told_elsewhere && (!agreed || self.is_root()) {
             // To stop when asked to is no error.
-            let kind = if status == Status::Stopped { "" } else { "error: " };
+            let kind = if status == ExitStatus::Stopped { "" } else { "error: " };
             eprintln!("macrok: {kind}{error}");
         }
         if !agreed {
@@ -219,15 +219,15 @@ impl World {
     fn leave(self, code: i32) -> ExitCode {
         self.gather_to_all(0);
         if self.size() > 1 {
-            leave::within(leave::LIMIT, code);
-            let _ = fault::at(self.rank(), "leave");
+            finalize_timeout::exit_after(finalize_timeout::LIMIT, code);
+            let _ = fault::inject(self.rank(), "leave");
         }
         ExitCode::from(code as u8)
     }
 
     /// Ends every rank of the job at once. Alone it returns, and the caller ends the process.
-    fn abort(&self, status: Status) {
-        remove_unfinished();
+    fn abort(&self, status: ExitStatus) {
+        remove_temp_files();
         match &self.backend {
             Backend::Alone => (),
             #[cfg(feature = "mpi")]
@@ -253,18 +253,18 @@ impl World {
                 "macrok: internal error{who}{}: {what}; this is a defect of macrok, please report it",
                 place.unwrap_or_default()
             );
-            remove_unfinished();
+            remove_temp_files();
             #[cfg(feature = "mpi")]
             if many {
-                ranks::abort(Status::Failure.code());
+                ranks::abort(ExitStatus::Failure.code());
             }
-            std::process::exit(Status::Failure.code());
+            std::process::exit(ExitStatus::Failure.code());
         }));
     }
 }
 
 /// The version of the MPI standard that the library in use follows; `None` when built without MPI.
-pub fn standard() -> Option<(i32, i32)> {
+pub fn mpi_standard() -> Option<(i32, i32)> {
     #[cfg(feature = "mpi")]
     return Some(mpi::environment::version());
     #[cfg(not(feature = "mpi"))]
@@ -272,9 +272,9 @@ pub fn standard() -> Option<(i32, i32)> {
 }
 
 /// The MPI library in use, for humans.
-pub fn library() -> String {
+pub fn mpi_library() -> String {
     #[cfg(feature = "mpi")]
-    return ranks::library();
+    return ranks::mpi_library();
     #[cfg(not(feature = "mpi"))]
     "built without MPI".into()
 }

@@ -32,12 +32,12 @@ impl Nodes {
     }
 
     /// The node of a rank, named by the first rank on it.
-    pub fn of(&self, rank: usize) -> usize {
+    pub fn node_of(&self, rank: usize) -> usize {
         self.first[rank]
     }
 
     /// The ranks on the node of `rank`, itself included, in order.
-    pub fn beside(&self, rank: usize) -> Vec<usize> {
+    pub fn same_node_ranks(&self, rank: usize) -> Vec<usize> {
         (0..self.first.len()).filter(|&other| self.first[other] == self.first[rank]).collect()
     }
 }
@@ -50,15 +50,15 @@ mod tests {
     fn one_process_is_one_node() {
         let nodes = World::alone().nodes();
         assert_eq!(nodes.count(), 1);
-        assert_eq!(nodes.beside(0), [0]);
+        assert_eq!(nodes.same_node_ranks(0), [0]);
     }
 
     #[test]
     fn ranks_dealt_round_robin_are_found_again() {
         let nodes = Nodes::new(vec![0, 1, 0, 1, 0]);
         assert_eq!(nodes.count(), 2);
-        assert_eq!(nodes.of(3), 1);
-        assert_eq!(nodes.beside(2), [0, 2, 4]);
-        assert_eq!(nodes.beside(1), [1, 3]);
+        assert_eq!(nodes.node_of(3), 1);
+        assert_eq!(nodes.same_node_ranks(2), [0, 2, 4]);
+        assert_eq!(nodes.same_node_ranks(1), [1, 3]);
     }
 }

@@ -7,7 +7,7 @@ use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator, CommunicatorCollectives, Destination, Root, Source};
 
 use super::Element;
-use super::watch::Waiting;
+use super::stall_watchdog::WaitingGuard;
 use crate::error::{Error, Result};
 
 pub(super) struct Ranks {
@@ -33,7 +33,7 @@ pub(super) fn launched() -> bool {
     LAUNCHERS.iter().any(|name| std::env::var_os(name).is_some())
 }
 
-pub(super) fn library() -> String {
+pub(super) fn mpi_library() -> String {
     let text = mpi::environment::library_version().unwrap_or_default();
     text.lines().next().unwrap_or("unknown MPI").trim_end_matches('\0').trim().to_owned()
 }
@@ -83,8 +83,8 @@ impl Ranks {
     }
 
     /// Each rank gets a part of every rank's numbers, adds them up in the order of the ranks, and the sums go to all.
-    pub(super) fn sum_in_order(&self, values: &mut [f32], space: &mut Vec<f32>, piece: usize) {
-        let _waiting = Waiting::begin();
+    pub(super) fn sum_f32_in_rank_order(&self, values: &mut [f32], space: &mut Vec<f32>, piece: usize) {
+        let _waiting = WaitingGuard::begin();
         let ranks = self.size();
         for values in values.chunks_mut(piece) {
             // All parts have the same length; the last one may lack some numbers.
@@ -103,13 +103,13 @@ impl Ranks {
         }
     }
 
-    pub(super) fn any(&self, bits: &mut [u64], piece: usize) {
+    pub(super) fn bitwise_or(&self, bits: &mut [u64], piece: usize) {
         self.reduce(bits, piece, SystemOperation::bitwise_or());
     }
 
     /// The first rank of those that MPI says can share memory with this one.
     pub(super) fn first_on_node(&self) -> usize {
-        let _waiting = Waiting::begin();
+        let _waiting = WaitingGuard::begin();
         // The key keeps the order of ranks, so the first there is the smallest here.
         let node = self.communicator.split_shared(self.communicator.rank());
         let mut first = self.rank() as u64;
@@ -122,7 +122,7 @@ impl Ranks {
     }
 
     fn reduce<T: Element>(&self, values: &mut [T], piece: usize, operation: SystemOperation) {
-        let _waiting = Waiting::begin();
+        let _waiting = WaitingGuard::begin();
         let mut total = vec![T::default(); values.len().min(piece)];
         for part in values.chunks_mut(piece) {
             let total = &mut total[..part.len()];
@@ -132,7 +132,7 @@ impl Ranks {
     }
 
     pub(super) fn broadcast<T: Element>(&self, values: &mut Vec<T>, piece: usize) {
-        let _waiting = Waiting::begin();
+        let _waiting = WaitingGuard::begin();
         let root = self.communicator.process_at_rank(0);
         let mut length = values.len() as u64;
         root.broadcast_into(&mut length);
@@ -144,7 +144,7 @@ impl Ranks {
 
     /// Point to point, in pieces: the collective form counts the whole result in a `c_int`.
     pub(super) fn gather<T: Element>(&self, values: &[T], piece: usize) -> Option<Vec<Vec<T>>> {
-        let _waiting = Waiting::begin();
+        let _waiting = WaitingGuard::begin();
         if self.rank() != 0 {
             let root = self.communicator.process_at_rank(0);
             root.send(&(values.len() as u64));
@@ -189,10 +189,10 @@ mod tests {
         assert_eq!(gathered[0], values);
         let mut numbers: Vec<f32> = (0..1000).map(|number| number as f32 * 0.37).collect();
         let before = numbers.clone();
-        ranks.sum_in_order(&mut numbers, &mut Vec::new(), 7);
+        ranks.sum_f32_in_rank_order(&mut numbers, &mut Vec::new(), 7);
         assert_eq!(numbers, before);
         let mut bits = [5, 0, u64::MAX];
-        ranks.any(&mut bits, 2);
+        ranks.bitwise_or(&mut bits, 2);
         assert_eq!(bits, [5, 0, u64::MAX]);
         let mut largest = [f64::NEG_INFINITY, 2.5];
         ranks.max(&mut largest);

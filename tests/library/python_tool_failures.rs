@@ -5,28 +5,31 @@
 
 use std::sync::Arc;
 
-use macrok::classifier::{Candidates, Rule, count};
+use macrok::classifier::{Candidates, Rule, count_predictions};
 use macrok::measure::Metric;
-use macrok::optimize::{Fit, Initial, Options, Start, StepRule, best_step, frank_wolfe, population};
-use macrok::shard::{FixedPoint, Marginals, Shard, Targets, Truth};
+use macrok::optimize::{
+    FitResult, FrankWolfeOptions, InitialClassifier, Start, StepRule, best_step, count_population,
+    frank_wolfe,
+};
+use macrok::shard::{FixedPoint, Marginals, Shard, Targets, TrueLabels};
 use macrok::sparse::Csr;
-use macrok::synth::{Generator, Shape, make};
+use macrok::synth::{Generator, SynthShape, generate};
 use macrok::world::World;
 
 fn shard(rows: u64) -> Shard {
     let shape =
-        Shape { instances: rows, labels: 60, features: 50, nnz: 20, average_labels: 3.0, exponent: 1.0 };
-    let made = make(&Generator::new(shape, 7), 0..rows, |_| ());
-    let matrix = |rows: macrok::synth::Rows| {
+        SynthShape { instances: rows, labels: 60, features: 50, nnz: 20, average_labels: 3.0, exponent: 1.0 };
+    let made = generate(&Generator::new(shape, 7), 0..rows, |_| ());
+    let matrix = |rows: macrok::synth::MatrixRows| {
         Csr::new((rows.indptr.len() - 1, 60), rows.indptr, rows.indices, rows.values)
     };
     let marginals = Marginals::from(&matrix(made.marginals));
-    let targets = Targets::Labels(Truth::new(matrix(made.labels), &marginals));
+    let targets = Targets::Labels(TrueLabels::new(matrix(made.labels), &marginals));
     Shard { rows: 0..rows, total_rows: rows, marginals, targets }
 }
 
-fn fit(shard: &Shard, metric: &str) -> Fit {
-    let options = Options {
+fn fit(shard: &Shard, metric: &str) -> FitResult {
+    let options = FrankWolfeOptions {
         k: 3,
         epsilon: 1e-9,
         candidates: Candidates::All,
@@ -36,9 +39,16 @@ fn fit(shard: &Shard, metric: &str) -> Fit {
         min_gain: 1e-6,
     };
     let (world, metric) = (World::alone(), Metric::parse(metric).unwrap());
-    let population = population(&world, shard);
-    let found =
-        frank_wolfe(&world, shard, &population, &metric, Start::New(Initial::TopK), &options, &mut ());
+    let population = count_population(&world, shard);
+    let found = frank_wolfe(
+        &world,
+        shard,
+        &population,
+        &metric,
+        Start::New(InitialClassifier::TopK),
+        &options,
+        &mut (),
+    );
     found.unwrap().unwrap()
 }
 
@@ -48,14 +58,14 @@ fn counts_go_on_beyond_what_f32_can_hold() {
     let rows = (1usize << 24) + 5;
     let matrix = |values| Csr::new((rows, 2), (0..=rows).collect(), vec![1; rows], values);
     let marginals = Marginals::from(&matrix(vec![0.5; rows]));
-    let targets = Targets::Labels(Truth::new(matrix(vec![1.0; rows]), &marginals));
+    let targets = Targets::Labels(TrueLabels::new(matrix(vec![1.0; rows]), &marginals));
     let shard = Shard { rows: 0..rows as u64, total_rows: rows as u64, marginals, targets };
-    let counts = count(&shard, &Rule::top_k(2), 1, Candidates::All);
+    let counts = count_predictions(&shard, &Rule::top_k(2), 1, Candidates::All);
     assert_eq!(counts.predicted, [0, rows as u64]);
     assert_eq!(counts.true_positives, [0, rows as u64]);
     let expected = Shard { targets: Targets::Expected(FixedPoint::for_terms(rows as u64)), ..shard };
-    let counts = count(&expected, &Rule::top_k(2), 1, Candidates::All);
-    assert_eq!(counts.true_positives[1], expected.unit() / 2 * rows as u64);
+    let counts = count_predictions(&expected, &Rule::top_k(2), 1, Candidates::All);
+    assert_eq!(counts.true_positives[1], expected.count_unit() / 2 * rows as u64);
 }
 
 /// G-mean puts NaN into the slopes there, because its derivative is infinite at 0.

@@ -4,10 +4,12 @@
 use std::path::PathBuf;
 
 use macrok::classifier::{Candidates, Sampling};
-use macrok::evaluate::{Propensities, repeated, score, summarise};
+use macrok::evaluate::{InversePropensities, score, summarise, tally_repeated_draws};
 use macrok::load::{LoadOptions, load_shard};
 use macrok::measure::{Metric, Population};
-use macrok::optimize::{Fit, Initial, Options, Start, StepRule, frank_wolfe, population};
+use macrok::optimize::{
+    FitResult, FrankWolfeOptions, InitialClassifier, Start, StepRule, count_population, frank_wolfe,
+};
 use macrok::shard::Shard;
 use macrok::store::{Location, Role};
 use macrok::world::World;
@@ -30,12 +32,12 @@ fn load(path: PathBuf) -> (Shard, Population) {
         clamp: false,
     };
     let shard = load_shard(&world, &options).unwrap();
-    let population = population(&world, &shard);
+    let population = count_population(&world, &shard);
     (shard, population)
 }
 
-fn fit(shard: &Shard, population: &Population, metric: &str, k: usize, candidates: Candidates) -> Fit {
-    let options = Options {
+fn fit(shard: &Shard, population: &Population, metric: &str, k: usize, candidates: Candidates) -> FitResult {
+    let options = FrankWolfeOptions {
         k,
         epsilon: 1e-9,
         candidates,
@@ -45,9 +47,17 @@ fn fit(shard: &Shard, population: &Population, metric: &str, k: usize, candidate
         min_gain: 1e-6,
     };
     let metric = Metric::parse(metric).unwrap();
-    frank_wolfe(&World::alone(), shard, population, &metric, Start::New(Initial::TopK), &options, &mut ())
-        .unwrap()
-        .unwrap()
+    frank_wolfe(
+        &World::alone(),
+        shard,
+        population,
+        &metric,
+        Start::New(InitialClassifier::TopK),
+        &options,
+        &mut (),
+    )
+    .unwrap()
+    .unwrap()
 }
 
 /// Every metric and k of a data set: training utility at least the Python tool's, up to 1e-6.
@@ -101,8 +111,9 @@ fn labels_without_a_positive_do_not_stall_the_fit() {
     assert!(fit.utility > 0.27, "dev macro-F1 {}", fit.utility);
     let (test, _) = load(test);
     let world = World::alone();
-    let propensities = Propensities::new(&population.positives, population.rows, 0.55, 1.5);
-    let tallies = repeated(&world, &test, &fit.mixture, Sampling::Rule, (0, 10), &propensities, |_| ());
+    let propensities = InversePropensities::new(&population.positives, population.rows, 0.55, 1.5);
+    let tallies =
+        tally_repeated_draws(&world, &test, &fit.mixture, Sampling::Rule, (0, 10), &propensities, |_| ());
     let scores: Vec<_> = tallies.iter().map(|tally| score(&[(1.0, tally)], 1e-9).unwrap()).collect();
     let summary = summarise(&scores);
     let found = summary.iter().find(|(name, _)| name == "macro-f1").unwrap();
@@ -127,14 +138,17 @@ fn reported_utility_is_that_of_the_returned_mixture() {
 fn mixture_value(
     shard: &Shard,
     population: &Population,
-    fit: &Fit,
-    value: impl Fn(&macrok::measure::Tensor) -> f64,
+    fit: &FitResult,
+    value: impl Fn(&macrok::measure::ConfusionTensor) -> f64,
 ) -> f64 {
     let mixture = &fit.mixture;
-    let count = |rule| macrok::classifier::count(shard, rule, mixture.k, mixture.candidates);
-    let parts: Vec<macrok::measure::Tensor> =
-        mixture.rules.iter().map(|rule| macrok::measure::Tensor::new(&count(rule), population)).collect();
-    let weighted: Vec<(f64, &macrok::measure::Tensor)> =
+    let count = |rule| macrok::classifier::count_predictions(shard, rule, mixture.k, mixture.candidates);
+    let parts: Vec<macrok::measure::ConfusionTensor> = mixture
+        .rules
+        .iter()
+        .map(|rule| macrok::measure::ConfusionTensor::new(&count(rule), population))
+        .collect();
+    let weighted: Vec<(f64, &macrok::measure::ConfusionTensor)> =
         mixture.weights.iter().copied().zip(&parts).collect();
-    value(&macrok::measure::Tensor::scaled_sum(&weighted))
+    value(&macrok::measure::ConfusionTensor::scaled_sum(&weighted))
 }

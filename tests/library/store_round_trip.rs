@@ -6,7 +6,7 @@ use std::path::Path;
 use hdf5::types::VarLenUnicode;
 use macrok::sparse::Csr;
 use macrok::store::{
-    Content, Hdf5File, Location, Matrix, MatrixFile, Overwrite, Role, write_file, write_text,
+    Hdf5File, LocalMatrix, Location, MatrixFile, Overwrite, Role, ValueKind, write_file, write_text,
 };
 use macrok::world::World;
 use proptest::prelude::*;
@@ -67,12 +67,12 @@ fn rows(value: impl Strategy<Value = f32> + Clone) -> impl Strategy<Value = Rows
 }
 
 /// Reads a matrix in `parts` ranges, one after the other.
-fn read(path: &Path, content: Content, parts: usize) -> Rows {
+fn read(path: &Path, content: ValueKind, parts: usize) -> Rows {
     let file = Hdf5File::open(path).unwrap();
     let location = Location { file: path.into(), group: Role::Marginals.group().into() };
     let matrix = MatrixFile::open(&file, location).unwrap();
     let mut whole = Rows { columns: matrix.shape().1 as usize, rows: Vec::new() };
-    for range in matrix.balanced(parts).unwrap() {
+    for range in matrix.balanced_row_ranges(parts).unwrap() {
         assert_eq!(range.start, whole.rows.len() as u64, "ranges follow one another");
         let starts = matrix.row_starts(range.clone()).unwrap();
         let part = matrix.read(&starts, content).unwrap();
@@ -85,7 +85,7 @@ fn read(path: &Path, content: Content, parts: usize) -> Rows {
 
 fn write_ours(path: &Path, rows: &Rows) -> macrok::error::Result<()> {
     let (indptr, indices, values) = (rows.indptr(), rows.indices(), rows.values());
-    let matrix = Matrix {
+    let matrix = LocalMatrix {
         group: "marginals",
         rows: rows.rows.len() as u64,
         columns: rows.columns as u64,
@@ -229,7 +229,7 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("m.h5");
         write_ours(&path, &rows).unwrap();
-        prop_assert_eq!(read(&path, Content::Finite, parts), rows);
+        prop_assert_eq!(read(&path, ValueKind::Finite, parts), rows);
         prop_assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
@@ -239,9 +239,9 @@ proptest! {
         let path = folder.path().join("m.h5");
         write_foreign(&path, &rows, how);
         // A stored zero is an entry of a matrix of numbers, and no label of a matrix of labels.
-        prop_assert_eq!(&read(&path, Content::Finite, parts), &rows);
-        prop_assert_eq!(&read(&path, Content::Probabilities { clamp: false }, parts), &rows);
-        prop_assert_eq!(read(&path, Content::Labels, parts), rows.without_zeros());
+        prop_assert_eq!(&read(&path, ValueKind::Finite, parts), &rows);
+        prop_assert_eq!(&read(&path, ValueKind::Probabilities { clamp: false }, parts), &rows);
+        prop_assert_eq!(read(&path, ValueKind::Labels, parts), rows.without_zeros());
     }
 
     #[test]
@@ -252,7 +252,7 @@ proptest! {
         let (indices, indptr) = (IndexType::I32, IndexType::I64);
         let how = Foreign { indices, indptr, data, deflate: true, reversed, shape_as_dataset: false, encoding: true };
         write_foreign(&path, &rows, how);
-        let read = read(&path, Content::Finite, 3);
+        let read = read(&path, ValueKind::Finite, 3);
         prop_assert_eq!(to(&read.values(), f32::to_bits), to(&rows.values(), f32::to_bits));
         prop_assert_eq!(read, rows);
     }
@@ -276,7 +276,7 @@ proptest! {
             _ => builder.with_data(&dense.mapv(|v| v != 0.0)).create("marginals").unwrap(),
         };
         drop(file);
-        prop_assert_eq!(read(&path, Content::Finite, parts), rows.without_zeros());
+        prop_assert_eq!(read(&path, ValueKind::Finite, parts), rows.without_zeros());
     }
 
     #[test]
@@ -304,7 +304,7 @@ fn shares(rows: &Rows, parts: usize) -> Vec<(u64, usize)> {
     let share = |range: std::ops::Range<u64>| {
         (range.end - range.start, indptr[range.end as usize] - indptr[range.start as usize])
     };
-    matrix.balanced(parts).unwrap().into_iter().map(share).collect()
+    matrix.balanced_row_ranges(parts).unwrap().into_iter().map(share).collect()
 }
 
 #[test]
@@ -329,8 +329,8 @@ fn many_labels_are_read_without_their_zeros() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.h5");
     write_ours(&path, &rows).unwrap();
-    assert!(read(&path, Content::Labels, 1) == rows.without_zeros());
-    assert!(read(&path, Content::Finite, 1) == rows);
+    assert!(read(&path, ValueKind::Labels, 1) == rows.without_zeros());
+    assert!(read(&path, ValueKind::Finite, 1) == rows);
 }
 
 fn names(folder: &Path) -> Vec<String> {

@@ -112,7 +112,7 @@ fn data_that_cannot_be_loaded_end_as_a_fit_would_but_after_the_facts() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     synth(folder);
-    let room: &[(&str, &str)] = &[("MACROK_TEST_ROOM", "1048576")];
+    let room: &[(&str, &str)] = &[("MACROK_TEST_MEMORY", "1048576")];
     for count in counts() {
         for (data, variables, says) in
             [("data.h5", room, " of memory needed for "), ("nowhere.h5", &[], "nowhere.h5: no such file")]

@@ -16,7 +16,7 @@ fn run(count: usize, folder: &Path, command: &str, room: Option<u64>) -> Ran {
     let args: Vec<&str> = command.split(' ').chain(["--threads", "1"]).collect();
     let room = room.map(|bytes| bytes.to_string());
     let variables: Vec<(&str, &str)> =
-        room.iter().map(|bytes| ("MACROK_TEST_ROOM", bytes.as_str())).collect();
+        room.iter().map(|bytes| ("MACROK_TEST_MEMORY", bytes.as_str())).collect();
     match count {
         1 => macrok_with(folder, &args, &variables),
         _ => ranks_with(count, folder, &args, &variables, 60).expect("a launcher"),

@@ -13,61 +13,61 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-mod best;
-mod check;
-mod few;
+mod coefficient_table;
+mod gathered;
+mod own_codes;
 mod scalar;
-mod shared;
-mod table;
+mod self_check;
+mod shared_codes;
 
 use std::sync::OnceLock;
 
 use crate::shard::{PADDING, Row};
 
-pub use best::Found;
-pub use few::Few;
-pub use shared::SideBySide;
-pub use table::{Scores, Table};
+pub use coefficient_table::{CoefficientTable, ScoreKind};
+pub use gathered::GatheredEntries;
+pub use own_codes::ScoredRow;
+pub use shared_codes::RowsScratch;
 
 /// Entries that kernels look at together, at most: rows are scored in multiples of so many.
 const LANES: usize = 16;
 
 /// Up to this k, scoring a row gives a useful bound for its k-th largest score: not many more than k entries reach it.
-pub const BOUNDED: usize = 20;
+pub const MAX_BOUNDED_K: usize = 20;
 
 /// Of so many entries at most the best k are picked at once.
-const AT_ONCE: usize = 2 * LANES;
+const MAX_SHORT_LIST: usize = 2 * LANES;
 
 /// Disjoint subsets of a row's entries whose largest scores are kept while scoring, for that bound: at least twice as
 /// many as are wanted, for what is bounded.
 #[inline]
-fn maxima(k: usize) -> usize {
+fn maxima_count(k: usize) -> usize {
     if k <= LANES / 2 { LANES } else { 2 * LANES }
 }
 
 /// What everything reaches that exact scores could bring to the k-th place, where at least k reach `bound`: where these are k,
 /// the next is a step further down.
 #[inline(always)]
-pub fn reached(bound: f32) -> f32 {
+pub fn safe_threshold(bound: f32) -> f32 {
     bound.next_down()
 }
 
 /// Thresholds that [`Kernel::count`] looks at in one go.
-pub const PROBES: usize = 4;
+pub const THRESHOLDS: usize = 4;
 
 /// Space for the scores of a row and the positions of the best, reused from row to row.
 #[derive(Default)]
-pub struct Space {
+pub struct RowScratch {
     /// Single scores from `first` on; those of padding are minus infinity.
     scores: Vec<f32>,
     /// Where a cache line begins, so that no vector lies in two.
     first: usize,
     positions: Vec<u32>,
     found: usize,
-    best: [u32; BOUNDED],
+    best: [u32; MAX_BOUNDED_K],
 }
 
-impl Space {
+impl RowScratch {
     /// Makes room for rows of up to `length` entries.
     #[inline]
     fn reserve(&mut self, length: usize) {
@@ -95,14 +95,14 @@ impl Space {
         &self.positions[..self.found]
     }
 
-    /// The best k positions of a row that has [`Found::Best`], ascending.
+    /// The best k positions of a row that has [`ScoredRow::Best`], ascending.
     #[inline]
     pub fn best(&self, k: usize) -> &[u32] {
         &self.best[..k]
     }
 
     /// Only a threshold of minus infinity finds padding, which is last.
-    fn forget_padding(&mut self, length: usize) {
+    fn drop_padding(&mut self, length: usize) {
         while self.found > 0 && self.positions[self.found - 1] as usize >= length {
             self.found -= 1;
         }
@@ -121,11 +121,11 @@ pub enum Kernel {
 
 impl Kernel {
     /// The fastest that this processor has and that works there, found once.
-    pub fn best() -> Kernel {
+    pub fn fastest() -> Kernel {
         static BEST: OnceLock<Kernel> = OnceLock::new();
         *BEST.get_or_init(|| {
             let works = |kernel: &Kernel| {
-                let works = check::works(*kernel);
+                let works = self_check::matches_scalar(*kernel);
                 if !works {
                     tracing::warn!(kernel = kernel.name(), "gives wrong results on this processor; not used");
                 }
@@ -157,13 +157,13 @@ impl Kernel {
         }
     }
 
-    /// Scores a row into `space`; [`Table::scores`] says what stands there. Returns what at least `k` single scores
-    /// reach, minus infinity at worst. For `k` up to [`BOUNDED`] it is close to the k-th largest.
+    /// Scores a row into `space`; [`CoefficientTable::score_kind`] says what stands there. Returns what at least `k` single scores
+    /// reach, minus infinity at worst. For `k` up to [`MAX_BOUNDED_K`] it is close to the k-th largest.
     #[inline]
-    pub fn score(self, table: &Table, row: Row<'_>, k: usize, space: &mut Space) -> f32 {
+    pub fn score(self, table: &CoefficientTable, row: Row<'_>, k: usize, space: &mut RowScratch) -> f32 {
         space.reserve(row.len());
         let scores = &mut space.scores[space.first..];
-        if table.scores() == Scores::Single && !table.has_own_codes() {
+        if table.score_kind() == ScoreKind::Single && !table.has_own_codes() {
             return scalar::score_columns(table, row, k, scores);
         }
         match self {
@@ -177,10 +177,10 @@ impl Kernel {
 
     /// Whether a row has this column, which is in the table.
     #[inline]
-    pub fn has(self, table: &Table, row: Row<'_>, column: u32) -> bool {
+    pub fn has_column(self, table: &CoefficientTable, row: Row<'_>, column: u32) -> bool {
         match self {
-            _ if !table.has_own_codes() => row.has(column),
-            Kernel::Scalar => row.has(column),
+            _ if !table.has_own_codes() => row.has_column(column),
+            Kernel::Scalar => row.has_column(column),
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx2(kernel) | Kernel::Avx512(avx512::Avx512 { avx2: kernel, .. }) => {
                 kernel.contains(row.codes(), column as u16)
@@ -191,7 +191,12 @@ impl Kernel {
     /// How many of the first `length` scores are at least each of `thresholds`. Those of padding reach
     /// minus infinity only.
     #[inline]
-    pub fn count(self, space: &Space, length: usize, thresholds: [f32; PROBES]) -> [usize; PROBES] {
+    pub fn count(
+        self,
+        space: &RowScratch,
+        length: usize,
+        thresholds: [f32; THRESHOLDS],
+    ) -> [usize; THRESHOLDS] {
         let scores = &space.scores[space.first..][..length.next_multiple_of(PADDING)];
         match self {
             Kernel::Scalar => scalar::count(scores, thresholds),
@@ -203,13 +208,13 @@ impl Kernel {
     }
 
     /// Finds the positions of the first `length` scores that are at least `threshold`;
-    /// [`Space::positions`] has them.
+    /// [`RowScratch::positions`] has them.
     #[inline]
-    pub fn find(self, space: &mut Space, length: usize, threshold: f32) {
-        let Space { scores, first, positions, .. } = space;
+    pub fn find(self, space: &mut RowScratch, length: usize, threshold: f32) {
+        let RowScratch { scores, first, positions, .. } = space;
         let scores = &scores[*first..][..length.next_multiple_of(PADDING)];
         space.found = self.find_in(scores, threshold, positions);
-        space.forget_padding(length);
+        space.drop_padding(length);
     }
 
     /// Writes the positions of scores that are at least `threshold`. Returns how many there are.

@@ -1,41 +1,44 @@
 //! The kernels without special instructions: what every other one is compared with.
 
-use super::{AT_ONCE, BOUNDED, LANES, PROBES, Scores, Table, maxima};
+use super::{CoefficientTable, LANES, MAX_BOUNDED_K, MAX_SHORT_LIST, ScoreKind, THRESHOLDS, maxima_count};
 use crate::shard::{PADDING, Row};
 
 /// In double precision and then rounded, which is monotone. A single multiplication and a single
 /// addition would not be.
 #[inline]
-pub(super) fn single(pair: (f32, f32), value: f32) -> f32 {
+pub(super) fn single_score(pair: (f32, f32), value: f32) -> f32 {
     (f64::from(pair.0) * f64::from(value) + f64::from(pair.1)) as f32
 }
 
-pub(super) fn score(table: &Table, row: Row<'_>, k: usize, scores: &mut [f32]) -> f32 {
+pub(super) fn score(table: &CoefficientTable, row: Row<'_>, k: usize, scores: &mut [f32]) -> f32 {
     let entries = row.codes().iter().zip(row.values());
-    match table.scores() {
-        Scores::Single => {
-            let single = |(&code, &value): (&u16, &f32)| single(table.pair(code.into()), value);
-            put(entries.map(single).map(|score| (score, score)), k, scores)
+    match table.score_kind() {
+        ScoreKind::Single => {
+            let single_score =
+                |(&code, &value): (&u16, &f32)| single_score(table.coefficients(code.into()), value);
+            write_scores(entries.map(single_score).map(|score| (score, score)), k, scores)
         }
-        Scores::Bound => put(entries.map(|(&code, &value)| bounds(table, code, value)), k, scores),
+        ScoreKind::Bound => {
+            write_scores(entries.map(|(&code, &value)| bounds(table, code, value)), k, scores)
+        }
     }
 }
 
 /// What no column of a code scores above, and below.
-fn bounds(table: &Table, code: u16, value: f32) -> (f32, f32) {
-    table.bounds(code).map(|pair| single(pair, value)).into()
+fn bounds(table: &CoefficientTable, code: u16, value: f32) -> (f32, f32) {
+    table.bounds(code).map(|pair| single_score(pair, value)).into()
 }
 
 /// The scores themselves where columns share codes: much slower than their bounds.
-pub(super) fn score_columns(table: &Table, row: Row<'_>, k: usize, scores: &mut [f32]) -> f32 {
+pub(super) fn score_columns(table: &CoefficientTable, row: Row<'_>, k: usize, scores: &mut [f32]) -> f32 {
     let columns = (0..row.len() as u32).map(|position| row.column(position) as usize);
-    let single = |(column, &value): (usize, &f32)| single(table.pair(column), value);
-    put(columns.zip(row.values()).map(single).map(|score| (score, score)), k, scores)
+    let single_score = |(column, &value): (usize, &f32)| single_score(table.coefficients(column), value);
+    write_scores(columns.zip(row.values()).map(single_score).map(|score| (score, score)), k, scores)
 }
 
 /// The scores of the first `length` of these columns.
-pub(super) fn score_few(
-    table: &Table,
+pub(super) fn score_gathered(
+    table: &CoefficientTable,
     columns: &[u32],
     length: usize,
     values: &[f32],
@@ -43,16 +46,17 @@ pub(super) fn score_few(
     scores: &mut [f32],
 ) -> f32 {
     let entries = columns[..length].iter().zip(values);
-    let single = |(&column, &value): (&u32, &f32)| single(table.pair(column as usize), value);
-    put(entries.map(single).map(|score| (score, score)), k, scores)
+    let single_score =
+        |(&column, &value): (&u32, &f32)| single_score(table.coefficients(column as usize), value);
+    write_scores(entries.map(single_score).map(|score| (score, score)), k, scores)
 }
 
 /// Writes the scores of a row, which come with what their single scores are not below. Returns what at least `k` of
 /// those reach.
-fn put(row: impl ExactSizeIterator<Item = (f32, f32)>, k: usize, scores: &mut [f32]) -> f32 {
+fn write_scores(row: impl ExactSizeIterator<Item = (f32, f32)>, k: usize, scores: &mut [f32]) -> f32 {
     let length = row.len();
     let mut space = [f32::NEG_INFINITY; 2 * LANES];
-    let maxima = &mut space[..maxima(k)];
+    let maxima = &mut space[..maxima_count(k)];
     for (at, ((score, least), out)) in row.zip(&mut *scores).enumerate() {
         *out = score;
         let lane = at % maxima.len();
@@ -66,7 +70,7 @@ fn put(row: impl ExactSizeIterator<Item = (f32, f32)>, k: usize, scores: &mut [f
     maxima[k - 1]
 }
 
-pub(super) fn count(scores: &[f32], thresholds: [f32; PROBES]) -> [usize; PROBES] {
+pub(super) fn count(scores: &[f32], thresholds: [f32; THRESHOLDS]) -> [usize; THRESHOLDS] {
     thresholds.map(|threshold| scores.iter().map(|&score| usize::from(score >= threshold)).sum())
 }
 
@@ -83,8 +87,13 @@ pub(super) fn find(scores: &[f32], threshold: f32, positions: &mut [u32]) -> usi
 
 /// Writes the `k` positions of the largest scores, ascending, and returns the smallest of those scores; `None` where
 /// another is too close.
-pub(super) fn split(scores: &[f32], positions: &[u32], k: usize, best: &mut [u32; BOUNDED]) -> Option<f32> {
-    let mut falling = [(f32::NEG_INFINITY, 0); AT_ONCE];
+pub(super) fn pick_top_k(
+    scores: &[f32],
+    positions: &[u32],
+    k: usize,
+    best: &mut [u32; MAX_BOUNDED_K],
+) -> Option<f32> {
+    let mut falling = [(f32::NEG_INFINITY, 0); MAX_SHORT_LIST];
     let falling = &mut falling[..positions.len()];
     let scored = positions.iter().map(|&position| (scores[position as usize], position));
     falling.iter_mut().zip(scored).for_each(|(to, one)| *to = one);

@@ -1,32 +1,34 @@
 //! `macrok fit`: Frank-Wolfe.
 
-mod facts;
+mod json_summary;
 pub(super) mod options;
-mod ready;
-mod shown;
+mod output;
+mod request;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::json;
 
-use super::common::{Context, Loads};
-use super::earlier::Earlier;
+use super::common::{Context, LoadRequest};
+use super::existing_output::ExistingOutput;
 use crate::checkpoint::Fingerprint;
 use crate::classifier_file::ClassifierFile;
 use crate::error::{Error, Result};
 use crate::fault;
 use crate::job::TimeLimit;
-use crate::load::{Extra, Plan, load_planned};
+use crate::load::{ExtraMemory, LoadPlan, load_shard_with_plan};
 use crate::measure::{Population, catalogue_help};
-use crate::optimize::{Data, Finished, Initial, Origin, Task, asked, fit};
+use crate::optimize::{
+    FinishedFit, FitData, FitProblem, InitialClassifier, InitialSource, fit, request_fingerprint,
+};
 use crate::report::Phases;
 use crate::shard::Shard;
 use crate::store::Overwrite;
 
 use options::FitOptions;
-use ready::Ready;
-use shown::Shown;
+use output::FitPrinter;
+use request::FitRequest;
 
 /// Find the classifier that is best for a metric, by Frank-Wolfe (Algorithm 1 of the paper)
 ///
@@ -45,7 +47,7 @@ With --resume one line begins a fit, and goes on with it after it was stopped, k
   macrok fit --marginals data.h5 --labels data.h5 -k 3 --out long.h5 --time-limit 2:00:00 --resume
 SIGTERM, SIGINT, SIGUSR1 and SIGXCPU stop it after the iteration at hand, exit status 75; a second
 signal ends it at once.")]
-pub(super) struct Typed {
+pub(super) struct FitArgs {
     /// Estimated label probabilities: FILE.h5 or FILE.h5:GROUP
     #[arg(long, value_name = "FILE[:GROUP]")]
     marginals: Option<String>,
@@ -62,7 +64,7 @@ pub(super) struct Typed {
     #[arg(long, value_name = "CLF.h5")]
     out: Option<PathBuf>,
     #[command(flatten)]
-    how: FitOptions,
+    options: FitOptions,
     /// Seed of --init random
     #[arg(long, default_value_t = 0)]
     seed: u64,
@@ -70,97 +72,112 @@ pub(super) struct Typed {
     #[arg(long)]
     clamp: bool,
     /// Go on from the checkpoint of a fit that was stopped; without one, begin
-    #[arg(long, help_heading = STOPPING)]
+    #[arg(long, help_heading = STOPPING_HEADING)]
     resume: bool,
     /// Where to keep how far the fit has come [default: the --out file with .checkpoint appended]
-    #[arg(long, help_heading = STOPPING, value_name = "FILE")]
+    #[arg(long, help_heading = STOPPING_HEADING, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
     /// Iterations from one checkpoint to the next; 0 keeps none
-    #[arg(long, help_heading = STOPPING, default_value_t = 1, value_name = "N")]
+    #[arg(long, help_heading = STOPPING_HEADING, default_value_t = 1, value_name = "N")]
     checkpoint_every: usize,
     /// Stop in time to be resumed, as `sbatch --time` has it [default: what Slurm says is left]
-    #[arg(long, help_heading = STOPPING, value_name = "HH:MM:SS")]
+    #[arg(long, help_heading = STOPPING_HEADING, value_name = "HH:MM:SS")]
     time_limit: Option<TimeLimit>,
 }
 
-const STOPPING: &str = "Stopping and going on";
+const STOPPING_HEADING: &str = "Stopping and going on";
 
-impl Typed {
+impl FitArgs {
     /// Whether an earlier run may have come to some point.
     pub fn resumes(&self) -> bool {
         self.resume
     }
 }
 
-pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
+pub(super) fn run(context: &Context<'_>, args: &FitArgs) -> Result<()> {
     let Context { world, console, control, .. } = context;
-    if typed.metric == "help" {
+    if args.metric == "help" {
         console.line(catalogue_help());
         return Ok(());
     }
-    let ready = world.agree(typed.check(context.overwrite))?;
-    let start = load_start(context, &ready)?;
-    let asked = asked(&ready.metric, &start, &ready.options(1));
-    let mut earlier = Earlier::look(context, ready.files(), &asked)?;
-    if ready.keep.is_some() {
-        control.stop_in_order(world, typed.time_limit);
+    let request = world.agree(args.check(context.overwrite))?;
+    let start = load_initial(context, &request)?;
+    let asked = request_fingerprint(&request.metric, &start, &request.options(1));
+    let mut existing = ExistingOutput::inspect(context, request.files(), &asked)?;
+    if request.checkpoint_policy.is_some() {
+        control.enable_graceful_stop(world, args.time_limit);
     }
     let mut phases = Phases::new();
-    let (shard, plan) = load(context, &ready, &start)?;
-    fault::at(world.rank(), "load")?;
+    let (shard, plan) = load(context, &request, &start)?;
+    fault::inject(world.rank(), "load")?;
     phases.end("load");
-    if let Some(reason) = control.asked(world, Duration::ZERO) {
-        let stopped = format!("{reason}: stopped after loading, {}", earlier.standing());
+    if let Some(reason) = control.stop_requested(world, Duration::ZERO) {
+        let stopped = format!("{reason}: stopped after loading, {}", existing.progress_note());
         return world.agree(Err(Error::Stopped(stopped)));
     }
-    let data = Data::new(world, &shard);
-    let options = ready.options(shard.total_rows);
-    shown::warn(context, &ready.metric.bind(options.k, options.epsilon), &data.population);
-    let task = Task { data: &data, metric: &ready.metric, initial: start, options };
-    let made_from = task.facts();
-    if earlier.is_complete(context, &made_from, || json!({ "metric": ready.metric.text(), "k": ready.k }))? {
+    let data = FitData::new(world, &shard);
+    let options = request.options(shard.total_rows);
+    output::print_warnings(context, &request.metric.bind(options.k, options.epsilon), &data.population);
+    let problem = FitProblem { data: &data, metric: &request.metric, initial: start, options };
+    let made_from = problem.fingerprint();
+    if existing.is_complete(
+        context,
+        &made_from,
+        || json!({ "metric": request.metric.text(), "k": request.k }),
+    )? {
         return Ok(());
     }
-    let mut shown = Shown::new(console);
-    let mut finished = fit(world, task, ready.keep.as_ref(), control, &mut shown)?;
+    let mut printer = FitPrinter::new(console);
+    let mut finished = fit(world, problem, request.checkpoint_policy.as_ref(), control, &mut printer)?;
     phases.end("fit");
-    write(context, &ready, &finished, &data.population, &made_from)?;
-    finished.remove_checkpoint(&mut shown);
+    write_classifier(context, &request, &finished, &data.population, &made_from)?;
+    finished.remove_checkpoint(&mut printer);
     phases.end("write");
-    phases.slowest(world);
+    phases.max_over_ranks(world);
     if let Some(fit) = &finished.fit {
-        shown::result(context, &ready, fit, &phases);
+        output::print_result(context, &request, fit, &phases);
     }
-    console.json(world, || facts::facts(context, &ready, &shard, &finished, &phases, &plan))
+    console.json(world, || json_summary::json_summary(context, &request, &shard, &finished, &phases, &plan))
 }
 
 /// What it is going to load.
-pub(super) fn loads(typed: &Typed, overwrite: Overwrite) -> Result<Loads> {
-    let ready = typed.check(overwrite)?;
-    Ok(Loads { extra: extra(&ready), options: ready.load })
+pub(super) fn load_request(args: &FitArgs, overwrite: Overwrite) -> Result<LoadRequest> {
+    let request = args.check(overwrite)?;
+    Ok(LoadRequest { extra: fit_memory(&request), options: request.load })
 }
 
 /// What it makes of the rows.
-fn extra(ready: &Ready<'_>) -> Extra {
-    let labelled = ready.load.labels.is_some();
-    if ready.keep.is_some() { Extra::fitting(labelled) } else { Extra::counting(labelled) }
+fn fit_memory(request: &FitRequest<'_>) -> ExtraMemory {
+    let labelled = request.load.labels.is_some();
+    if request.checkpoint_policy.is_some() {
+        ExtraMemory::for_fitting(labelled)
+    } else {
+        ExtraMemory::for_counting(labelled)
+    }
 }
 
-fn load(context: &Context<'_>, ready: &Ready<'_>, start: &Initial) -> Result<(Shard, Plan)> {
-    let k = ready.k;
+fn load(
+    context: &Context<'_>,
+    request: &FitRequest<'_>,
+    start: &InitialClassifier,
+) -> Result<(Shard, LoadPlan)> {
+    let k = request.k;
     let mut planned = None;
-    let shard = load_planned(context.world, &ready.load, extra(ready), |plan| {
+    let shard = load_shard_with_plan(context.world, &request.load, fit_memory(request), |plan| {
         let labels = plan.labels as usize;
-        context.check(k <= labels, || {
-            format!("-k is {k}, but {} has only {labels} labels", ready.load.marginals)
+        context.require(k <= labels, || {
+            format!("-k is {k}, but {} has only {labels} labels", request.load.marginals)
         })?;
-        if let Initial::Given(mixture) = start {
+        if let InitialClassifier::Given(mixture) = start {
             let given = mixture.rules[0].labels();
-            context.check(given == labels, || {
-                format!("--init {} is for {given} labels, but the data have {labels}", ready.typed.how.init)
+            context.require(given == labels, || {
+                format!(
+                    "--init {} is for {given} labels, but the data have {labels}",
+                    request.args.options.init
+                )
             })?;
         }
-        shown::describe(context, ready, plan);
+        output::print_plan(context, request, plan);
         planned = Some(plan.clone());
         Ok(())
     })?;
@@ -168,30 +185,30 @@ fn load(context: &Context<'_>, ready: &Ready<'_>, start: &Initial) -> Result<(Sh
 }
 
 /// Rank 0 has the classifier; the others take part in writing it.
-fn write(
+fn write_classifier(
     context: &Context<'_>,
-    ready: &Ready<'_>,
-    finished: &Finished,
+    request: &FitRequest<'_>,
+    finished: &FinishedFit,
     population: &Population,
     made_from: &Fingerprint,
 ) -> Result<()> {
-    let seed = ready.typed.seed;
+    let seed = request.args.seed;
     let file = finished
         .fit
         .as_ref()
-        .map(|fit| ClassifierFile::of_fit(fit, &ready.metric, seed, population, made_from));
-    ClassifierFile::write(file.as_ref(), context.world, &ready.out, context.overwrite)
+        .map(|fit| ClassifierFile::of_fit(fit, &request.metric, seed, population, made_from));
+    ClassifierFile::write(file.as_ref(), context.world, &request.out, context.overwrite)
 }
 
 /// The initial classifier; a file is read by rank 0's peers too, they need its rules.
-fn load_start(context: &Context<'_>, ready: &Ready<'_>) -> Result<Initial> {
-    Ok(match &ready.search.origin {
-        Origin::TopK => Initial::TopK,
-        Origin::Random => Initial::Random { seed: ready.typed.seed },
-        Origin::Prior => Initial::Prior,
-        Origin::File(path) => {
+fn load_initial(context: &Context<'_>, request: &FitRequest<'_>) -> Result<InitialClassifier> {
+    Ok(match &request.search.initial {
+        InitialSource::TopK => InitialClassifier::TopK,
+        InitialSource::Random => InitialClassifier::Random { seed: request.args.seed },
+        InitialSource::Prior => InitialClassifier::Prior,
+        InitialSource::File(path) => {
             let file = ClassifierFile::read(path).map_err(Into::into);
-            Initial::Given(context.world.agree(file)?.mixture)
+            InitialClassifier::Given(context.world.agree(file)?.mixture)
         }
     })
 }

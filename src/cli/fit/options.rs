@@ -2,7 +2,7 @@
 
 use crate::classifier::Candidates;
 use crate::error::{Result, usage};
-use crate::optimize::{Epsilon, Origin, Search, StepRule};
+use crate::optimize::{Epsilon, FitConfig, InitialSource, StepRule};
 
 /// How Frank-Wolfe searches.
 #[derive(clap::Args)]
@@ -34,7 +34,7 @@ pub(in crate::cli) struct FitOptions {
 }
 
 impl FitOptions {
-    pub fn check(&self) -> Result<Search> {
+    pub fn check(&self) -> Result<FitConfig> {
         if !(1..=8000).contains(&self.max_iters) {
             return usage(format!("--max-iters is {}, but must be 1 to 8000", self.max_iters));
         }
@@ -49,12 +49,12 @@ impl FitOptions {
                 return usage(format!("{name} is {value}, but must be at least 0 and finite"));
             }
         }
-        Ok(Search {
-            origin: match self.init.as_str() {
-                "top-k" => Origin::TopK,
-                "random" => Origin::Random,
-                "prior" => Origin::Prior,
-                path => Origin::File(path.into()),
+        Ok(FitConfig {
+            initial: match self.init.as_str() {
+                "top-k" => InitialSource::TopK,
+                "random" => InitialSource::Random,
+                "prior" => InitialSource::Prior,
+                path => InitialSource::File(path.into()),
             },
             step: self.step,
             max_iterations: self.max_iters,

@@ -59,7 +59,7 @@ impl<'d> Section<'d> {
     }
 
     /// For messages: ` in [fit]`, or nothing at the top.
-    pub fn place(&self) -> String {
+    pub fn location_text(&self) -> String {
         if self.name.is_empty() { String::new() } else { format!(" in [{}]", self.name) }
     }
 
@@ -75,7 +75,7 @@ impl<'d> Section<'d> {
         };
         match item.value.as_table() {
             Some(table) => Ok(Section { document, name, table: Some(table), at: item.key_at }),
-            None => Err(item.wrong(format!("a section: [{name}]"))),
+            None => Err(item.invalid(format!("a section: [{name}]"))),
         }
     }
 
@@ -103,7 +103,7 @@ impl<'d> Section<'d> {
     }
 
     /// Refuses keys that are not among `allowed`. `elsewhere` knows where else a key would be right, or nearly so.
-    pub fn only(
+    pub fn check_keys(
         &self,
         allowed: &[String],
         elsewhere: impl Fn(&str) -> Option<(String, String)>,
@@ -112,7 +112,7 @@ impl<'d> Section<'d> {
         let Some(item) = unknown else { return Ok(()) };
         let here = nearest(item.key, allowed.iter().cloned()).map(|(_, name)| (name, String::new()));
         let hint = Hint(here.or_else(|| elsewhere(item.key)));
-        let (key, section) = (item.key.to_owned(), self.place());
+        let (key, section) = (item.key.to_owned(), self.location_text());
         let problem = Problem::UnknownKey { key, section, hint, allowed: allowed.to_vec() };
         Err(self.document.error(item.key_at, problem))
     }

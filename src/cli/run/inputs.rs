@@ -1,26 +1,26 @@
 //! A first look at the files a job names: they are there, they are what they should be, and they fit together.
 
+use super::data::{JobSample, NamedFile};
 use super::job::Job;
 use super::problem::{Problem, Result};
-use super::rows::{Named, Rows};
 use crate::classifier_file::ClassifierFile;
-use crate::experiment::Data;
-use crate::optimize::Origin;
+use crate::experiment::DataSource;
+use crate::optimize::InitialSource;
 use crate::store::{Hdf5File, MatrixFile, StoreError};
 
 /// Opens every file; nothing but shapes is read.
-pub(super) fn look(job: &Job<'_>) -> Result<()> {
-    let (fit, name) = rows(&job.rows.fit, "[data.fit]")?;
-    let (test, test_name) = rows(&job.rows.test, "[data.test]")?;
-    let mut others = vec![(job.rows.test.place(), test_name, test)];
+pub(super) fn check_inputs(job: &Job<'_>) -> Result<()> {
+    let (fit, name) = check_rows(&job.rows.fit, "[data.fit]")?;
+    let (test, test_name) = check_rows(&job.rows.test, "[data.test]")?;
+    let mut others = vec![(job.rows.test.marginals_item(), test_name, test)];
     if let Some(train) = &job.rows.train {
         let (_, labels) = shape(train)?;
         others.push((Some(train.item), train.location.to_string(), labels));
     }
-    if let (Origin::File(path), Some(item)) = (&job.experiment.search.origin, job.init) {
+    if let (InitialSource::File(path), Some(item)) = (&job.experiment.search.initial, job.init) {
         let file = ClassifierFile::read(path).map_err(|error| match error {
             StoreError::NotFound { .. } => {
-                item.wrong("top-k, random, prior, or a classifier file that is there")
+                item.invalid("top-k, random, prior, or a classifier file that is there")
             }
             _ => item.error(Problem::File(error.into())),
         })?;
@@ -30,28 +30,29 @@ pub(super) fn look(job: &Job<'_>) -> Result<()> {
         if labels != fit {
             let text =
                 format!("{other} is for {labels} labels, but {name} is for {fit}; both must have the same");
-            return Err(match item.or_else(|| job.rows.fit.place()) {
-                Some(item) => item.error(Problem::Unfit(text)),
-                None => job.budgets[0].0.section.error(Problem::Unfit(text)),
+            return Err(match item.or_else(|| job.rows.fit.marginals_item()) {
+                Some(item) => item.error(Problem::Inconsistent(text)),
+                None => job.budgets[0].0.section.error(Problem::Inconsistent(text)),
             });
         }
     }
     if let Some((item, k)) = job.budgets.iter().find(|(_, k)| *k as u64 > fit) {
         let text = format!("`k` has {k}, but {name} has only {fit} labels");
-        return Err(item.error(Problem::Unfit(text)));
+        return Err(item.error(Problem::Inconsistent(text)));
     }
     Ok(())
 }
 
 /// The number of labels of a sample, and its name in messages.
-fn rows(rows: &Rows<'_>, made: &str) -> Result<(u64, String)> {
-    if let Data::Made(sample) = &rows.data {
+fn check_rows(rows: &JobSample<'_>, made: &str) -> Result<(u64, String)> {
+    if let DataSource::Synthetic(sample) = &rows.data {
         return Ok((sample.shape.labels.into(), made.to_owned()));
     }
-    if let (Data::Divided(divided), Some(marginals)) = (&rows.data, &rows.marginals) {
+    if let (DataSource::Split(split_file), Some(marginals)) = (&rows.data, &rows.marginals) {
         let (all, _) = shape(marginals)?;
-        let sizes = divided.split.fractions.sizes(all);
-        sizes.map_err(|error| marginals.item.error(Problem::Unfit(format!("[data.split]: {error}"))))?;
+        let sizes = split_file.split.fractions.sizes(all);
+        sizes
+            .map_err(|error| marginals.item.error(Problem::Inconsistent(format!("[data.split]: {error}"))))?;
     }
     let Some(marginals) = &rows.marginals else { return Ok((0, made.to_owned())) };
     let a = shape(marginals)?;
@@ -66,7 +67,7 @@ fn rows(rows: &Rows<'_>, made: &str) -> Result<(u64, String)> {
     Ok((a.1, marginals.location.to_string()))
 }
 
-fn shape(named: &Named<'_>) -> Result<(u64, u64)> {
+fn shape(named: &NamedFile<'_>) -> Result<(u64, u64)> {
     let open = || -> std::result::Result<(u64, u64), StoreError> {
         let file = Hdf5File::open(&named.location.file)?;
         Ok(MatrixFile::open(&file, named.location.clone())?.shape())

@@ -20,7 +20,7 @@ pub(super) struct Item<'d> {
 
 impl<'d> Item<'d> {
     /// The value as it is written, on one line.
-    pub fn written(&self) -> String {
+    pub fn source_text(&self) -> String {
         let text = &self.section.document.text[self.span.0..self.span.1];
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     }
@@ -30,45 +30,45 @@ impl<'d> Item<'d> {
     }
 
     /// The key and where it stands, for problems.
-    pub fn named(&self) -> (String, String) {
-        (self.key.to_owned(), self.section.place())
+    pub fn key_and_section(&self) -> (String, String) {
+        (self.key.to_owned(), self.section.location_text())
     }
 
-    pub fn wrong(&self, wanted: impl Into<String>) -> JobError {
-        self.wrong_but(wanted, Hint(None))
+    pub fn invalid(&self, wanted: impl Into<String>) -> JobError {
+        self.invalid_with_hint(wanted, Hint(None))
     }
 
     /// The same, with what was probably meant.
-    pub fn wrong_but(&self, wanted: impl Into<String>, hint: Hint) -> JobError {
-        let (key, section) = self.named();
+    pub fn invalid_with_hint(&self, wanted: impl Into<String>, hint: Hint) -> JobError {
+        let (key, section) = self.key_and_section();
         let wanted = wanted.into();
         let found = match self.value {
             DeValue::Table(_) => "a section".to_owned(),
-            DeValue::Array(_) => format!("the list {}", self.written()),
-            _ => self.written(),
+            DeValue::Array(_) => format!("the list {}", self.source_text()),
+            _ => self.source_text(),
         };
         self.error(match self.in_list {
-            false => Problem::Wrong { key, section, found, wanted, hint },
-            true => Problem::WrongInList { key, section, found, wanted, hint },
+            false => Problem::InvalidValue { key, section, found, wanted, hint },
+            true => Problem::InvalidListValue { key, section, found, wanted, hint },
         })
     }
 
     pub fn text(&self) -> Result<&'d str> {
-        self.value.as_str().ok_or_else(|| self.wrong("text in quotes"))
+        self.value.as_str().ok_or_else(|| self.invalid("text in quotes"))
     }
 
     /// A whole number in decimal digits, with its sign.
-    pub fn whole(&self) -> Option<i128> {
+    pub fn integer(&self) -> Option<i128> {
         let number = self.value.as_integer()?;
         i128::from_str_radix(number.as_str(), number.radix()).ok()
     }
 
     /// A whole number of at least `least`.
     pub fn at_least(&self, least: u64) -> Result<u64> {
-        let number = self.whole().and_then(|number| u64::try_from(number).ok());
+        let number = self.integer().and_then(|number| u64::try_from(number).ok());
         number
             .filter(|&number| number >= least)
-            .ok_or_else(|| self.wrong(format!("a whole number of at least {least}")))
+            .ok_or_else(|| self.invalid(format!("a whole number of at least {least}")))
     }
 
     /// The values of a list, which is not empty and has nothing twice, by what `same` makes of them.
@@ -78,11 +78,11 @@ impl<'d> Item<'d> {
         same: impl Fn(&Item<'d>) -> Result<T>,
     ) -> Result<Vec<(Item<'d>, T)>> {
         let Some(values) = self.value.as_array() else {
-            return Err(self.wrong(format!("a list, such as {like}")));
+            return Err(self.invalid(format!("a list, such as {like}")));
         };
-        let (key, section) = self.named();
+        let (key, section) = self.key_and_section();
         if values.is_empty() {
-            return Err(self.error(Problem::Empty { key, section }));
+            return Err(self.error(Problem::EmptyList { key, section }));
         }
         let mut found: Vec<(Item<'d>, T)> = Vec::new();
         for value in values {
@@ -90,7 +90,7 @@ impl<'d> Item<'d> {
             let item = Item { value: value.get_ref(), span, in_list: true, ..*self };
             let read = same(&item)?;
             if found.iter().any(|(_, known)| *known == read) {
-                return Err(item.error(Problem::Twice { key, section, found: item.written() }));
+                return Err(item.error(Problem::DuplicateValue { key, section, found: item.source_text() }));
             }
             found.push((item, read));
         }
@@ -100,14 +100,14 @@ impl<'d> Item<'d> {
     /// The numbers of a list, as they would be typed.
     pub fn numbers(&self, like: &str) -> Result<Vec<String>> {
         let Some(values) = self.value.as_array() else {
-            return Err(self.wrong(format!("a list of numbers, such as {like}")));
+            return Err(self.invalid(format!("a list of numbers, such as {like}")));
         };
         let number = |value: &'d toml::Spanned<DeValue<'d>>| {
             let span = (value.span().start, value.span().end);
             let item = Item { value: value.get_ref(), span, in_list: true, ..*self };
             let real = item.value.as_float().map(|number| number.as_str().to_owned());
-            real.or_else(|| item.whole().map(|number| number.to_string()))
-                .ok_or_else(|| item.wrong("a number"))
+            real.or_else(|| item.integer().map(|number| number.to_string()))
+                .ok_or_else(|| item.invalid("a number"))
         };
         values.iter().map(number).collect()
     }
@@ -121,6 +121,6 @@ impl<'d> Item<'d> {
         let names = choices.iter().map(|(name, _)| (*name).to_owned());
         let hint = Hint(nearest(text, names.clone()).map(|(_, name)| (name, String::new())));
         let wanted = names.collect::<Vec<_>>().join(", ");
-        Err(self.wrong_but(format!("one of {wanted}"), hint))
+        Err(self.invalid_with_hint(format!("one of {wanted}"), hint))
     }
 }

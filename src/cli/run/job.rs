@@ -4,28 +4,28 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
+use super::clap_section::{error_at_key, read_section};
+use super::data::JobData;
 use super::document::Document;
 use super::item::Item;
-use super::options::{explain, read};
-use super::paths::Places;
+use super::paths::PathResolver;
 use super::problem::{Hint, Problem, Result};
-use super::rows::AllRows;
 use super::sections::{DEFAULTS, Sections};
-use crate::classifier::Strategy;
+use crate::classifier::BaselineStrategy;
 use crate::cli::baseline::BaselineOptions;
 use crate::cli::evaluate::EvaluateOptions;
 use crate::cli::fit::options::FitOptions;
-use crate::evaluate::{Evaluation, always_scored};
-use crate::experiment::{Baselines, Choice, Experiment, Target};
+use crate::evaluate::{Evaluation, standard_metric_names};
+use crate::experiment::{BaselineSettings, Experiment, FitTarget, StrategyChoice};
 use crate::measure::Metric;
-use crate::optimize::{Origin, Search};
+use crate::optimize::{FitConfig, InitialSource};
 use crate::suggest::nearest;
 
 /// A job that was read, with the places of what has yet to be looked at.
 pub(super) struct Job<'d> {
     pub experiment: Experiment,
     pub out: PathBuf,
-    pub rows: AllRows<'d>,
+    pub rows: JobData<'d>,
     /// Every value of `k`, with its place.
     pub budgets: Vec<(Item<'d>, usize)>,
     /// The key `init`, where it names a file.
@@ -36,34 +36,34 @@ pub(super) struct Job<'d> {
 pub(super) fn read_job<'d>(
     document: &'d Document<'d>,
     defaults: &'d Document<'d>,
-    places: &Places,
+    resolver: &PathResolver,
 ) -> Result<Job<'d>> {
     let sections = Sections::find(document, defaults)?;
     let given = |key: &str| sections.top.item(key);
     let item = |key: &str| given(key).or_else(|| defaults.top().item(key)).expect("every key has a default");
 
     let budgets = item("k").list("[1, 3, 5]", |item| item.at_least(1).map(|k| k as usize))?;
-    let metrics = item("metrics").list("[\"macro-f1\"]", metric)?;
-    let choices = choices();
+    let metrics = item("metrics").list("[\"macro-f1\"]", read_metric)?;
+    let choices = strategy_choices();
     let strategies = item("strategies").list("[\"frank-wolfe\", \"top-k\"]", |item| item.choice(&choices))?;
     let seeds = item("seeds").list("[0]", |item| item.at_least(0))?;
-    let show = item("show").list("[\"macro-f1\"]", column)?;
-    let out = PathBuf::from(places.resolve(&item("out"))?);
+    let show = item("show").list("[\"macro-f1\"]", read_column)?;
+    let out = PathBuf::from(resolver.resolve(&item("out"))?);
 
-    let rows = AllRows::read(&sections, places)?;
-    let targets = targets(given("targets"), &rows)?;
-    let fit = read::<FitOptions>(sections.fit)?;
-    let search = fit.check().map_err(|error| explain::<FitOptions>(sections.fit, &error))?;
-    let (search, init) = resolve_origin(search, sections.fit.item("init"), places)?;
-    if seeds.len() > 1 && search.origin != Origin::Random {
+    let rows = JobData::read(&sections, resolver)?;
+    let targets = read_targets(given("targets"), &rows)?;
+    let fit = read_section::<FitOptions>(sections.fit)?;
+    let search = fit.check().map_err(|error| error_at_key::<FitOptions>(sections.fit, &error))?;
+    let (search, init) = resolve_origin(search, sections.fit.item("init"), resolver)?;
+    if seeds.len() > 1 && search.initial != InitialSource::Random {
         let text = format!(
             "`seeds` has {} values, but only init = \"random\" in [fit] draws anything, and init is {:?}; leave one seed",
             seeds.len(),
             fit.init
         );
-        return Err(item("seeds").error(Problem::Unfit(text)));
+        return Err(item("seeds").error(Problem::Inconsistent(text)));
     }
-    if let Some((item, choice)) = strategies.iter().find(|(_, choice)| *choice != Choice::FrankWolfe)
+    if let Some((item, choice)) = strategies.iter().find(|(_, choice)| *choice != StrategyChoice::FrankWolfe)
         && rows.train.is_none()
         && !rows.fit.has_labels()
     {
@@ -71,17 +71,17 @@ pub(super) fn read_job<'d>(
             "`strategies` has \"{}\", which needs the label counts of `labels` in [data.train] or [data.fit]; add one of them",
             choice.name()
         );
-        return Err(item.error(Problem::Unfit(text)));
+        return Err(item.error(Problem::Inconsistent(text)));
     }
-    let baseline = read::<BaselineOptions>(sections.baseline)?;
+    let baseline = read_section::<BaselineOptions>(sections.baseline)?;
     let constants =
-        baseline.check().map_err(|error| explain::<BaselineOptions>(sections.baseline, &error))?;
-    let evaluate = read::<EvaluateOptions>(sections.evaluate)?;
+        baseline.check().map_err(|error| error_at_key::<BaselineOptions>(sections.baseline, &error))?;
+    let evaluate = read_section::<EvaluateOptions>(sections.evaluate)?;
     let evaluation =
-        evaluate.check().map_err(|error| explain::<EvaluateOptions>(sections.evaluate, &error))?;
+        evaluate.check().map_err(|error| error_at_key::<EvaluateOptions>(sections.evaluate, &error))?;
 
-    let metrics = second(metrics);
-    let mut columns = second(show);
+    let metrics = values_of(metrics);
+    let mut columns = values_of(show);
     if given("show").is_none() {
         let fitted = metrics.iter().map(|metric| metric.text().to_owned());
         let new: Vec<String> = fitted.filter(|name| !columns.contains(name)).collect();
@@ -94,11 +94,11 @@ pub(super) fn read_job<'d>(
         train: rows.train.as_ref().map(|train| train.location.clone()),
         budgets: budgets.iter().map(|(_, k)| *k).collect(),
         metrics,
-        choices: second(strategies),
+        strategies: values_of(strategies),
         targets,
-        seeds: second(seeds),
+        seeds: values_of(seeds),
         search,
-        baselines: Baselines { constants, candidates: baseline.candidates },
+        baselines: BaselineSettings { constants, candidates: baseline.candidates },
         evaluation: Evaluation { formulas, ..evaluation },
         propensity: (evaluate.propensity.propensity_a, evaluate.propensity.propensity_b),
         columns,
@@ -106,34 +106,38 @@ pub(super) fn read_job<'d>(
     Ok(Job { experiment, out, rows, budgets, init })
 }
 
-fn second<A, B>(pairs: Vec<(A, B)>) -> Vec<B> {
+fn values_of<A, B>(pairs: Vec<(A, B)>) -> Vec<B> {
     pairs.into_iter().map(|pair| pair.1).collect()
 }
 
-fn choices() -> Vec<(&'static str, Choice)> {
-    let baselines = Strategy::value_variants().iter().map(|&strategy| Choice::Baseline(strategy));
-    std::iter::once(Choice::FrankWolfe).chain(baselines).map(|choice| (choice.name(), choice)).collect()
+fn strategy_choices() -> Vec<(&'static str, StrategyChoice)> {
+    let baselines =
+        BaselineStrategy::value_variants().iter().map(|&strategy| StrategyChoice::Baseline(strategy));
+    std::iter::once(StrategyChoice::FrankWolfe)
+        .chain(baselines)
+        .map(|choice| (choice.name(), choice))
+        .collect()
 }
 
-fn metric(item: &Item<'_>) -> Result<Metric> {
-    let (key, section) = item.named();
+fn read_metric(item: &Item<'_>) -> Result<Metric> {
+    let (key, section) = item.key_and_section();
     Metric::parse(item.text()?).map_err(|fault| item.error(Problem::Formula { key, section, fault }))
 }
 
 fn is_scored(name: &str) -> bool {
-    always_scored().any(|known| known == name)
+    standard_metric_names().any(|known| known == name)
 }
 
 /// The name of a column: one that evaluation gives, or a formula.
-fn column(item: &Item<'_>) -> Result<String> {
+fn read_column(item: &Item<'_>) -> Result<String> {
     let text = item.text()?.trim();
     if is_scored(text) {
         return Ok(text.to_owned());
     }
-    metric(item).map(|metric| metric.text().to_owned()).map_err(|error| {
-        match nearest(text, always_scored()) {
+    read_metric(item).map(|metric| metric.text().to_owned()).map_err(|error| {
+        match nearest(text, standard_metric_names()) {
             None => error,
-            Some((_, name)) => item.wrong_but(
+            Some((_, name)) => item.invalid_with_hint(
                 "what `macrok evaluate` computes, or a formula",
                 Hint(Some((name, String::new()))),
             ),
@@ -154,30 +158,30 @@ fn formulas(columns: &[String], metrics: &[Metric]) -> Vec<Metric> {
 }
 
 /// Labels where there are any, unless the job says otherwise.
-fn targets(given: Option<Item<'_>>, rows: &AllRows<'_>) -> Result<Vec<Target>> {
+fn read_targets(given: Option<Item<'_>>, rows: &JobData<'_>) -> Result<Vec<FitTarget>> {
     let has_labels = rows.fit.has_labels();
     let Some(item) = given else {
-        return Ok(vec![if has_labels { Target::Labels } else { Target::Expected }]);
+        return Ok(vec![if has_labels { FitTarget::Labels } else { FitTarget::Expected }]);
     };
-    let choices = [Target::Labels, Target::Expected].map(|target| (target.name(), target));
+    let choices = [FitTarget::Labels, FitTarget::Expected].map(|target| (target.name(), target));
     let targets = item.list("[\"labels\"]", |item| item.choice(&choices))?;
-    if let Some((item, _)) = targets.iter().find(|(_, target)| *target == Target::Labels && !has_labels) {
+    if let Some((item, _)) = targets.iter().find(|(_, target)| *target == FitTarget::Labels && !has_labels) {
         let text = "`targets` has \"labels\", but [data.fit] has no `labels`; add them, or write targets = [\"expected\"]";
-        return Err(item.error(Problem::Unfit(text.into())));
+        return Err(item.error(Problem::Inconsistent(text.into())));
     }
-    Ok(second(targets))
+    Ok(values_of(targets))
 }
 
 /// A file to start from is found like all others.
 fn resolve_origin<'d>(
-    search: Search,
+    search: FitConfig,
     item: Option<Item<'d>>,
-    places: &Places,
-) -> Result<(Search, Option<Item<'d>>)> {
-    match (&search.origin, item) {
-        (Origin::File(_), Some(item)) => {
-            let origin = Origin::File(places.resolve(&item)?.into());
-            Ok((Search { origin, ..search }, Some(item)))
+    resolver: &PathResolver,
+) -> Result<(FitConfig, Option<Item<'d>>)> {
+    match (&search.initial, item) {
+        (InitialSource::File(_), Some(item)) => {
+            let initial = InitialSource::File(resolver.resolve(&item)?.into());
+            Ok((FitConfig { initial, ..search }, Some(item)))
         }
         _ => Ok((search, None)),
     }

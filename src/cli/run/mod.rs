@@ -1,25 +1,25 @@
 //! `macrok run`: a whole experiment from one file.
 
+mod clap_section;
+mod data;
 mod document;
 mod inputs;
 mod item;
 mod job;
-mod options;
+mod output;
 mod paths;
 mod problem;
-mod rows;
 mod sections;
-mod shown;
 mod skeleton;
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use self::document::Document;
-use self::paths::Places;
+use self::paths::PathResolver;
 use super::common::Context;
 use crate::error::{Error, Result, usage};
-use crate::experiment::{Again, Experiment, Folder, Site, perform, plan};
+use crate::experiment::{Experiment, Folder, ReusePolicy, RunContext, plan, run_experiment};
 use crate::job::TimeLimit;
 use crate::report::Phases;
 use crate::store::{Overwrite, StoreError};
@@ -38,7 +38,7 @@ The skeleton is a complete job file with every key, its default and what it mean
 on data it makes itself. Run again, nothing is done twice: what a step depends on is kept with it, and
 only what changed is done again; --force does everything again. A run that was stopped goes on where
 it was. In Slurm and under mpirun it is the same command.")]
-pub(super) struct Typed {
+pub(super) struct RunArgs {
     /// The job file
     #[arg(required_unless_present = "skeleton", value_name = "JOB.toml")]
     job: Option<PathBuf>,
@@ -59,29 +59,33 @@ pub(super) struct Typed {
     skeleton: bool,
 }
 
-pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
+pub(super) fn run(context: &Context<'_>, args: &RunArgs) -> Result<()> {
     let Context { world, console, control, .. } = context;
-    let Some(path) = typed.job.as_deref().filter(|_| !typed.skeleton) else {
+    let Some(path) = args.job.as_deref().filter(|_| !args.skeleton) else {
         console.line(skeleton::skeleton().trim_end());
         return Ok(());
     };
     let text = read_text(context, path)?;
-    let (experiment, out) = read_experiment(context, typed, path, &text)?;
-    let folder = Folder::new(typed.out.clone().unwrap_or(out));
+    let (experiment, out) = read_experiment(context, args, path, &text)?;
+    let folder = Folder::new(args.out.clone().unwrap_or(out));
     world.on_root(|| folder.check())?;
-    let again = if context.overwrite == Overwrite::Replace { Again::Everything } else { Again::WhatChanged };
-    if typed.list {
-        let plan = plan(world, &experiment, &folder, again)?;
-        return shown::list(context, &plan);
+    let reuse = if context.overwrite == Overwrite::Replace {
+        ReusePolicy::RedoAll
+    } else {
+        ReusePolicy::ReuseUnchanged
+    };
+    if args.list {
+        let plan = plan(world, &experiment, &folder, reuse)?;
+        return output::print_steps(context, &plan);
     }
     let mut lock = None;
     world.on_root(|| {
-        lock = Some(folder.take()?);
+        lock = Some(folder.lock_for_run()?);
         Ok(())
     })?;
-    control.stop_in_order(world, typed.time_limit);
+    control.enable_graceful_stop(world, args.time_limit);
     let mut phases = Phases::new();
-    let plan = plan(world, &experiment, &folder, again)?;
+    let plan = plan(world, &experiment, &folder, reuse)?;
     phases.end("plan");
     let (steps, done) = (plan.steps.len(), plan.to_do.iter().filter(|&&to_do| !to_do).count());
     console.line(format_args!(
@@ -91,14 +95,14 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
         if done == 0 { "none".to_owned() } else { done.to_string() },
         folder.root().display(),
     ));
-    let results = perform(Site { world, console, folder: &folder, control }, &experiment, plan)?;
+    let results = run_experiment(RunContext { world, console, folder: &folder, control }, &experiment, plan)?;
     phases.end("steps");
     world.on_root(|| results.write(&folder))?;
     phases.end("write");
-    phases.slowest(world);
-    shown::results(context, &folder, &results, &phases);
+    phases.max_over_ranks(world);
+    output::print_results(context, &folder, &results, &phases);
     drop(lock);
-    console.json(world, || shown::facts(context, &results, (steps, done), &phases))
+    console.json(world, || output::json_summary(context, &results, (steps, done), &phases))
 }
 
 /// The job file, which rank 0 reads for all. Collective.
@@ -123,35 +127,35 @@ fn read_text(context: &Context<'_>, path: &Path) -> Result<String> {
 }
 
 /// Bytes that each of so many ranks is going to need; `None` where data have yet to be made. For one process.
-pub(super) fn needs(typed: &Typed, ranks: usize, threads: usize) -> Result<Option<Vec<u64>>> {
-    let Some(path) = typed.job.as_deref() else { return Ok(None) };
+pub(super) fn memory_per_rank(args: &RunArgs, ranks: usize, threads: usize) -> Result<Option<Vec<u64>>> {
+    let Some(path) = args.job.as_deref() else { return Ok(None) };
     let text = std::fs::read_to_string(path).map_err(|source| StoreError::Io {
         file: path.into(),
         action: "read it",
         source,
     })?;
     let defaults = job::defaults();
-    let places = Places::new(path, typed.data.as_deref());
+    let resolver = PathResolver::new(path, args.data.as_deref());
     let document = Document::parse(&path.display().to_string(), &text)?;
-    let job = job::read_job(&document, &defaults, &places)?;
-    Ok(job.experiment.needs(ranks, threads)?)
+    let job = job::read_job(&document, &defaults, &resolver)?;
+    Ok(job.experiment.memory_per_rank(ranks, threads)?)
 }
 
 /// What the job asks for, and the folder it names. Collective.
 fn read_experiment(
     context: &Context<'_>,
-    typed: &Typed,
+    args: &RunArgs,
     path: &Path,
     text: &str,
 ) -> Result<(Experiment, PathBuf)> {
     let world = context.world;
-    context.check(typed.data.is_none() || text.contains("{data}"), || {
+    context.require(args.data.is_none() || text.contains("{data}"), || {
         format!("--data is given, but {} has no path that begins with {{data}}", path.display())
     })?;
     let defaults = job::defaults();
-    let places = Places::new(path, typed.data.as_deref());
+    let resolver = PathResolver::new(path, args.data.as_deref());
     let document = world.agree(Document::parse(&path.display().to_string(), text).map_err(Into::into))?;
-    let job = world.agree(job::read_job(&document, &defaults, &places).map_err(Into::into))?;
-    world.on_root(|| Ok(inputs::look(&job)?))?;
+    let job = world.agree(job::read_job(&document, &defaults, &resolver).map_err(Into::into))?;
+    world.on_root(|| Ok(inputs::check_inputs(&job)?))?;
     Ok((job.experiment, job.out))
 }

@@ -6,7 +6,7 @@ use super::item::Item;
 use super::problem::{Problem, Result};
 
 /// Where a job file is, and what was typed beside its name.
-pub(super) struct Places {
+pub(super) struct PathResolver {
     /// The folder of the job file.
     pub folder: PathBuf,
     /// Its name, without `.toml`.
@@ -15,9 +15,9 @@ pub(super) struct Places {
     pub data: Option<PathBuf>,
 }
 
-impl Places {
-    pub fn new(job: &Path, data: Option<&Path>) -> Places {
-        Places {
+impl PathResolver {
+    pub fn new(job: &Path, data: Option<&Path>) -> PathResolver {
+        PathResolver {
             folder: job.parent().unwrap_or(Path::new("")).into(),
             name: job.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
             data: data.map(Into::into),
@@ -27,8 +27,8 @@ impl Places {
     /// The path that an item names, as the program can open it; behind a file's name a group may follow.
     pub fn resolve(&self, item: &Item<'_>) -> Result<String> {
         let text = item.text()?;
-        let (key, section) = item.named();
-        let found = item.written();
+        let (key, section) = item.key_and_section();
+        let found = item.source_text();
         let (folder, rest) = match text.strip_prefix("{data}") {
             None => (self.folder.as_path(), text),
             Some(rest) => match &self.data {
@@ -44,7 +44,7 @@ impl Places {
             return Err(item.error(Problem::Placeholder { key, section, found }));
         }
         if rest.is_empty() && folder == self.folder {
-            return Err(item.wrong("the name of a file or folder"));
+            return Err(item.invalid("the name of a file or folder"));
         }
         // An absolute path stays what it is.
         Ok(folder.join(rest).to_string_lossy().into_owned())

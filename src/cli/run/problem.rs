@@ -21,21 +21,21 @@ pub(super) enum Problem {
     #[error("unknown key `{key}`{section}{hint}{} allowed: {}", if hint.0.is_some() { "" } else { ";" }, allowed.join(", "))]
     UnknownKey { key: String, section: String, hint: Hint, allowed: Vec<String> },
     #[error("`{key}`{section} is {found}, but must be {wanted}{hint}")]
-    Wrong { key: String, section: String, found: String, wanted: String, hint: Hint },
+    InvalidValue { key: String, section: String, found: String, wanted: String, hint: Hint },
     #[error("`{key}`{section} has {found}, but every value must be {wanted}{hint}")]
-    WrongInList { key: String, section: String, found: String, wanted: String, hint: Hint },
+    InvalidListValue { key: String, section: String, found: String, wanted: String, hint: Hint },
     #[error("`{key}`{section} is empty, but must have at least one value")]
-    Empty { key: String, section: String },
+    EmptyList { key: String, section: String },
     #[error("`{key}`{section} has {found} twice; leave one of them out")]
-    Twice { key: String, section: String, found: String },
+    DuplicateValue { key: String, section: String, found: String },
     #[error("`{key}`{section}: {fault}")]
     Formula { key: String, section: String, fault: FormulaError },
     #[error("{0}")]
     Option(String),
     #[error("[{section}] needs `{key}`: {why}")]
-    Missing { section: &'static str, key: &'static str, why: &'static str },
+    MissingKey { section: &'static str, key: &'static str, why: &'static str },
     #[error("[{section}] has both `{first}` and `{second}`, but rows are either read or made; leave one out")]
-    Both { section: &'static str, first: &'static str, second: &'static str },
+    FilesAndSynth { section: &'static str, first: &'static str, second: &'static str },
     #[error(
         "`{key}`{section} is {found}, and {{data}} is what --data names; run it as: macrok run {file} --data FOLDER"
     )]
@@ -48,7 +48,7 @@ pub(super) enum Problem {
     #[error("{0}")]
     File(Error),
     #[error("{0}")]
-    Unfit(String),
+    Inconsistent(String),
 }
 
 /// What was probably meant, and where, if it is elsewhere.
@@ -68,7 +68,7 @@ impl From<JobError> for Error {
     fn from(error: JobError) -> Error {
         // A file that cannot be read is not the job's fault, and has a status of its own.
         match error.problem.as_ref() {
-            Problem::File(cause) if cause.status() == crate::error::Status::Failure => {
+            Problem::File(cause) if cause.status() == crate::error::ExitStatus::Failure => {
                 Error::Agreed { message: error.to_string(), status: cause.status() }
             }
             _ => Error::Usage(error.to_string()),

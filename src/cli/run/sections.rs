@@ -1,7 +1,7 @@
 //! Which sections and keys a job file may have.
 
+use super::clap_section::keys;
 use super::document::{Document, Section};
-use super::options::keys;
 use super::problem::Result;
 use crate::cli::baseline::BaselineOptions;
 use crate::cli::evaluate::EvaluateOptions;
@@ -17,12 +17,12 @@ pub(super) const DEFAULTS: &str = include_str!("defaults.toml");
 /// The sections of a job file, each read by its own part of the program.
 pub(super) struct Sections<'d> {
     pub top: Section<'d>,
-    pub fit_rows: Section<'d>,
-    pub fit_synth: Section<'d>,
-    pub test_rows: Section<'d>,
-    pub test_synth: Section<'d>,
-    pub train_rows: Section<'d>,
-    pub split_rows: Section<'d>,
+    pub data_fit: Section<'d>,
+    pub data_fit_synth: Section<'d>,
+    pub data_test: Section<'d>,
+    pub data_test_synth: Section<'d>,
+    pub data_train: Section<'d>,
+    pub data_split: Section<'d>,
     pub synth: Section<'d>,
     pub fit: Section<'d>,
     pub baseline: Section<'d>,
@@ -65,8 +65,8 @@ impl<'d> Sections<'d> {
         };
         let mut found = Vec::new();
         for (name, allowed) in &layout {
-            let section = within(top, name)?;
-            section.only(allowed, elsewhere)?;
+            let section = section_at(top, name)?;
+            section.check_keys(allowed, elsewhere)?;
             found.push(section);
         }
         let section = |name: &str| {
@@ -75,12 +75,12 @@ impl<'d> Sections<'d> {
         };
         Ok(Sections {
             top,
-            fit_rows: section("data.fit"),
-            fit_synth: section("data.fit.synth"),
-            test_rows: section("data.test"),
-            test_synth: section("data.test.synth"),
-            train_rows: section("data.train"),
-            split_rows: section("data.split"),
+            data_fit: section("data.fit"),
+            data_fit_synth: section("data.fit.synth"),
+            data_test: section("data.test"),
+            data_test_synth: section("data.test.synth"),
+            data_train: section("data.train"),
+            data_split: section("data.split"),
             synth: section("synth"),
             fit: section("fit"),
             baseline: section("baseline"),
@@ -90,10 +90,10 @@ impl<'d> Sections<'d> {
 }
 
 /// The section of that full name.
-fn within<'d>(top: Section<'d>, name: &'static str) -> Result<Section<'d>> {
+fn section_at<'d>(top: Section<'d>, name: &'static str) -> Result<Section<'d>> {
     match name.rsplit_once('.') {
         _ if name.is_empty() => Ok(top),
-        Some((outer, key)) => within(top, outer)?.section(key, name),
+        Some((outer, key)) => section_at(top, outer)?.section(key, name),
         None => top.section(name, name),
     }
 }

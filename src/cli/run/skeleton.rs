@@ -1,6 +1,6 @@
 //! A job file to begin with: every key with its default and what it means.
 
-use super::options::skeleton as options;
+use super::clap_section::skeleton_section;
 use super::sections::DEFAULTS;
 use crate::cli::baseline::BaselineOptions;
 use crate::cli::evaluate::EvaluateOptions;
@@ -13,8 +13,9 @@ const ROWS: u64 = 2000;
 
 /// A complete job file, which runs as it is, on data it makes itself.
 pub(super) fn skeleton() -> String {
-    let test = options::<RowOptions>().replace("first-row = 0", &format!("first-row = {ROWS}"));
-    let split: String = options::<SplitOptions>().lines().map(|line| format!("#   {line}\n")).collect();
+    let test = skeleton_section::<RowOptions>().replace("first-row = 0", &format!("first-row = {ROWS}"));
+    let split: String =
+        skeleton_section::<SplitOptions>().lines().map(|line| format!("#   {line}\n")).collect();
     format!(
         "\
 # A job for `macrok run`. Every key is here with its default: leave out what you do not change.
@@ -58,10 +59,10 @@ pub(super) fn skeleton() -> String {
 # The options of `macrok evaluate`.
 [evaluate]
 {}",
-        options::<RowOptions>(),
-        options::<ProblemOptions>(),
-        options::<FitOptions>(),
-        options::<BaselineOptions>(),
-        options::<EvaluateOptions>(),
+        skeleton_section::<RowOptions>(),
+        skeleton_section::<ProblemOptions>(),
+        skeleton_section::<FitOptions>(),
+        skeleton_section::<BaselineOptions>(),
+        skeleton_section::<EvaluateOptions>(),
     )
 }

@@ -1,7 +1,7 @@
 //! `macrok slurm`: a batch script for a command.
 
-mod inner;
-mod size;
+mod batch_command;
+mod node_memory;
 
 use std::path::PathBuf;
 
@@ -10,13 +10,13 @@ use serde_json::json;
 use super::common::Context;
 use crate::error::{Result, usage};
 use crate::job::TimeLimit;
-use crate::slurm::{Ask, Script, quoted, shipped};
+use crate::slurm::{JobRequest, Script, bundled_script, shell_quoted};
 use crate::store::StoreError;
 use crate::store::write_text;
-use crate::world::library;
+use crate::world::mpi_library;
 
-use inner::Inner;
-use size::Size;
+use batch_command::BatchCommand;
+use node_memory::NodeMemory;
 
 /// Write a batch script for Slurm that runs a command on several nodes
 ///
@@ -31,7 +31,7 @@ Example:
   macrok slurm --nodes 4 --time 2:00:00 --out fit.sbatch -- \\
     fit --marginals data.h5 --labels data.h5 -k 3 --out clf.h5
 Then, on the cluster: sbatch fit.sbatch")]
-pub(super) struct Typed {
+pub(super) struct SlurmArgs {
     /// Nodes
     #[arg(long, default_value_t = 2, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     nodes: u32,
@@ -47,7 +47,7 @@ pub(super) struct Typed {
     /// Memory of each node, as 64G or 500M [default: what the data need and a quarter on top; for train
     /// and marginals left to the site]
     #[arg(long, value_name = "SIZE")]
-    mem: Option<Size>,
+    mem: Option<NodeMemory>,
     /// Partition of the cluster
     #[arg(long, value_name = "NAME")]
     partition: Option<String>,
@@ -77,81 +77,90 @@ pub(super) struct Typed {
     command: Vec<String>,
 }
 
-pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
+pub(super) fn run(context: &Context<'_>, args: &SlurmArgs) -> Result<()> {
     let Context { world, console, overwrite, .. } = context;
     let (mut memory, mut needed, mut text) = (None, None, String::new());
     world.on_root(|| {
-        let inner = Inner::parse(&typed.command)?;
-        let needs = typed.needs(&inner)?;
+        let batch = BatchCommand::parse(&args.command)?;
+        let needs = args.memory_per_rank(&batch)?;
         needed = needs.as_ref().map(|needs| needs.iter().fold(0, |sum: u64, need| sum.saturating_add(*need)));
-        let script = typed.script(inner, needs.as_deref())?;
+        let script = args.script(batch, needs.as_deref())?;
         text = script.to_string();
-        memory = script.ask.memory;
-        match &typed.out {
+        memory = script.request.memory;
+        match &args.out {
             Some(path) => Ok(write_text(path, *overwrite, &text)?),
             None => Ok(()),
         }
     })?;
-    match &typed.out {
+    match &args.out {
         Some(path) => {
             match &memory {
                 Some(memory) => console.line(format_args!("memory of a node: {memory}")),
                 None => console.line("memory of a node: not known, so left to the site; say it with --mem"),
             }
             console.wrote(path);
-            console.line(format_args!("submit it: sbatch {}", quoted(&path.display().to_string())));
+            console.line(format_args!("submit it: sbatch {}", shell_quoted(&path.display().to_string())));
         }
         None => console.line(text.trim_end()),
     }
     console.json(world, || {
         json!({
-            "nodes": typed.nodes,
-            "tasks_per_node": typed.tasks_per_node,
-            "cpus_per_task": typed.cpus_per_task,
-            "time": typed.time.to_string(),
+            "nodes": args.nodes,
+            "tasks_per_node": args.tasks_per_node,
+            "cpus_per_task": args.cpus_per_task,
+            "time": args.time.to_string(),
             "memory": memory,
             "memory_needed_bytes": needed,
-            "command": typed.command,
+            "command": args.command,
             "script": text,
         })
     })
 }
 
-impl Typed {
+impl SlurmArgs {
     /// The script, for ranks that need so many bytes each.
-    fn script(&self, inner: Inner, needs: Option<&[u64]>) -> Result<Script> {
-        let data = needs.map(|needs| Size::of_node(needs, self.tasks_per_node as usize));
-        let work = inner.work();
-        let ask = Ask {
+    fn script(&self, batch: BatchCommand, needs: Option<&[u64]>) -> Result<Script> {
+        let data = needs.map(|needs| NodeMemory::for_node(needs, self.tasks_per_node as usize));
+        let kind = batch.kind();
+        let request = JobRequest {
             nodes: self.nodes,
             tasks_per_node: self.tasks_per_node,
             cpus_per_task: self.cpus_per_task,
             time: self.time,
             memory: self.mem.or(data).map(|size| size.to_string()),
-            partition: one_word("--partition", self.partition.as_ref())?,
-            account: one_word("--account", self.account.as_ref())?,
-            job_name: one_word("--job-name", self.job_name.as_ref())?
-                .unwrap_or(format!("macrok-{}", work.name())),
-            further: self.sbatch.iter().map(|option| further(option)).collect::<Result<_>>()?,
+            partition: check_slurm_name("--partition", self.partition.as_ref())?,
+            account: check_slurm_name("--account", self.account.as_ref())?,
+            job_name: check_slurm_name("--job-name", self.job_name.as_ref())?
+                .unwrap_or(format!("macrok-{}", kind.name())),
+            sbatch_options: self
+                .sbatch
+                .iter()
+                .map(|option| check_sbatch_option(option))
+                .collect::<Result<_>>()?,
             modules: self.module.clone(),
-            mpi: one_word("--mpi", self.mpi.as_ref())?.unwrap_or_else(|| usual_mpi(&library()).into()),
+            mpi: check_slurm_name("--mpi", self.mpi.as_ref())?
+                .unwrap_or_else(|| default_mpi_plugin(&mpi_library()).into()),
             restarts: self.restarts,
         };
-        Ok(match inner {
-            Inner::Any(work) => Script { ask, ..shipped(work) },
-            Inner::One { arguments, .. } => {
-                Script { about: self.about(), work, ask, program: program(), arguments: Some(arguments) }
-            }
+        Ok(match batch {
+            BatchCommand::NameOnly(kind) => Script { request, ..bundled_script(kind) },
+            BatchCommand::WithArguments { arguments, .. } => Script {
+                header: self.header_comment(),
+                kind,
+                request,
+                program: program_path(),
+                arguments: Some(arguments),
+            },
         })
     }
 
     /// Bytes that each rank is going to need; not asked of data when it was said how much there is to be.
-    fn needs(&self, inner: &Inner) -> Result<Option<Vec<u64>>> {
+    fn memory_per_rank(&self, batch: &BatchCommand) -> Result<Option<Vec<u64>>> {
         if self.mem.is_some() {
             return Ok(None);
         }
         let ranks = self.nodes as usize * self.tasks_per_node as usize;
-        inner.needs(ranks, self.cpus_per_task as usize).or_else(|error| match error.downcast_ref::<StoreError>() {
+        batch.memory_per_rank(ranks, self.cpus_per_task as usize).or_else(|error| match error.downcast_ref::<StoreError>() {
             Some(error) => usage(format!(
                 "{error}; to have a script before its files are there, say how much memory a node needs: --mem 64G"
             )),
@@ -159,8 +168,8 @@ impl Typed {
         })
     }
 
-    fn about(&self) -> String {
-        let words: Vec<String> = self.command.iter().map(|word| quoted(word)).collect();
+    fn header_comment(&self) -> String {
+        let words: Vec<String> = self.command.iter().map(|word| shell_quoted(word)).collect();
         // A line break in a word would end the comment.
         let command = words.join(" ").replace(['\n', '\r'], " ");
         format!(
@@ -172,18 +181,18 @@ impl Typed {
 }
 
 /// The plugin of srun that fits the MPI macrok is built with.
-fn usual_mpi(library: &str) -> &'static str {
+fn default_mpi_plugin(library: &str) -> &'static str {
     if ["MPICH", "Intel", "MVAPICH"].iter().any(|name| library.contains(name)) { "pmi2" } else { "pmix" }
 }
 
 /// Where this program is: compute nodes see the same files, but need not have the same PATH.
-fn program() -> String {
+fn program_path() -> String {
     let path = std::env::current_exe().ok();
     path.and_then(|path| path.to_str().map(str::to_owned)).unwrap_or_else(|| "macrok".into())
 }
 
 /// A value that stands in a line for sbatch as it is.
-fn one_word(name: &str, value: Option<&String>) -> Result<Option<String>> {
+fn check_slurm_name(name: &str, value: Option<&String>) -> Result<Option<String>> {
     let fits = |c: char| c.is_alphanumeric() || "_-+=.,/:@%[]".contains(c);
     match value {
         Some(value) if value.is_empty() || !value.chars().all(fits) => usage(format!(
@@ -194,7 +203,7 @@ fn one_word(name: &str, value: Option<&String>) -> Result<Option<String>> {
     }
 }
 
-fn further(option: &str) -> Result<String> {
+fn check_sbatch_option(option: &str) -> Result<String> {
     if !option.starts_with('-') || option.contains(['\n', '\r']) {
         return usage(format!(
             "--sbatch is `{}`, but must be an option as sbatch takes it, such as --qos=long",
@@ -210,17 +219,21 @@ mod tests {
 
     #[test]
     fn the_plugin_is_that_of_the_mpi_library() {
-        assert_eq!(usual_mpi("Open MPI v4.1.4, package: Debian OpenMPI"), "pmix");
-        assert_eq!(usual_mpi("MPICH Version:\t4.0.2"), "pmi2");
-        assert_eq!(usual_mpi("Intel(R) MPI Library 2021.9 for Linux* OS"), "pmi2");
+        assert_eq!(default_mpi_plugin("Open MPI v4.1.4, package: Debian OpenMPI"), "pmix");
+        assert_eq!(default_mpi_plugin("MPICH Version:\t4.0.2"), "pmi2");
+        assert_eq!(default_mpi_plugin("Intel(R) MPI Library 2021.9 for Linux* OS"), "pmi2");
     }
 
     #[test]
     fn a_name_cannot_smuggle_in_a_line() {
         for bad in ["a b", "", "x\n#SBATCH --nodes=9", "$(id)", "it's"] {
-            let error = one_word("--partition", Some(&bad.to_owned())).unwrap_err().to_string();
+            let error = check_slurm_name("--partition", Some(&bad.to_owned())).unwrap_err().to_string();
             assert!(error.starts_with("--partition is `"), "{error}");
         }
-        assert!(further("qos=long").is_err() && further("--qos=a\nrm").is_err() && further("-C a&b").is_ok());
+        assert!(
+            check_sbatch_option("qos=long").is_err()
+                && check_sbatch_option("--qos=a\nrm").is_err()
+                && check_sbatch_option("-C a&b").is_ok()
+        );
     }
 }

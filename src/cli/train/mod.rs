@@ -1,9 +1,9 @@
 //! `macrok train`: learns a label probability estimator.
 
-mod network;
-mod options;
-mod ready;
-mod shown;
+mod network_args;
+mod output;
+mod request;
+mod tree_args;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,22 +11,22 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::common::Context;
-use super::earlier::Earlier;
-use crate::calibration::Method;
+use super::existing_output::ExistingOutput;
+use crate::calibration::CalibrationMethod;
 use crate::checkpoint::Fingerprint;
 use crate::error::{Error, Result};
-use crate::estimate::{EstimateError, HeldOut, Saving, calibrate, hold_out};
+use crate::estimate::{CalibrationRows, EstimateError, TrainingCheckpoint, calibrate, hold_out};
 use crate::fault;
-use crate::format::count;
+use crate::format::format_count;
 use crate::job::TimeLimit;
 use crate::load::{Examples, load_examples};
 use crate::report::Phases;
 
-use network::NetworkArguments;
-use options::TreeArguments;
-use ready::Ready;
-use shown::Shown;
-pub(super) use shown::describe_model;
+use network_args::NetworkArgs;
+use output::TrainPrinter;
+pub(super) use output::describe_model;
+use request::TrainRequest;
+use tree_args::TreeArgs;
 
 /// Learn an estimator of label probabilities from features and labels
 ///
@@ -48,7 +48,7 @@ A network, with the number of epochs, up to ten, that is best on a tenth of the 
   macrok train train.h5 --estimator mlp --hidden 256 --epochs 10 --out network.model
 With --resume one line begins a training, and goes on with it after it was stopped, killed or out of time:
   macrok train train.h5 --estimator linear --out linear.model --time-limit 2:00:00 --resume")]
-pub(super) struct Typed {
+pub(super) struct TrainArgs {
     /// Features and labels: FILE.h5, or FILE.h5:GROUP for other features
     #[arg(value_name = "DATA[:GROUP]")]
     data: String,
@@ -65,33 +65,33 @@ pub(super) struct Typed {
     #[arg(long, default_value_t = 0)]
     seed: u64,
     #[command(flatten)]
-    tree: TreeArguments,
+    tree: TreeArgs,
     #[command(flatten)]
-    network: NetworkArguments,
+    network: NetworkArgs,
     /// Correct the marginals by rows that are held out from training, so that they mean what they say; the order of a
     /// row's labels stays
-    #[arg(long, help_heading = CALIBRATION, value_enum, value_name = "METHOD")]
-    calibrate: Option<Method>,
+    #[arg(long, help_heading = CALIBRATION_HEADING, value_enum, value_name = "METHOD")]
+    calibrate: Option<CalibrationMethod>,
     /// What share of the rows to hold out for that
-    #[arg(long, help_heading = CALIBRATION, default_value_t = 0.1, value_name = "SHARE")]
+    #[arg(long, help_heading = CALIBRATION_HEADING, default_value_t = 0.1, value_name = "SHARE")]
     calibrate_share: f64,
     /// Go on from the checkpoint of a training that was stopped; without one, begin
-    #[arg(long, help_heading = STOPPING)]
+    #[arg(long, help_heading = STOPPING_HEADING)]
     resume: bool,
     /// Where to keep how far the training has come [default: the --out file with .checkpoint appended]
-    #[arg(long, help_heading = STOPPING, value_name = "FILE")]
+    #[arg(long, help_heading = STOPPING_HEADING, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
     /// Keep no checkpoint: a training that is stopped begins anew
-    #[arg(long, help_heading = STOPPING, conflicts_with_all = ["resume", "checkpoint", "time_limit"])]
+    #[arg(long, help_heading = STOPPING_HEADING, conflicts_with_all = ["resume", "checkpoint", "time_limit"])]
     no_checkpoint: bool,
     /// Stop in time to be resumed, as `sbatch --time` has it [default: what Slurm says is left]
-    #[arg(long, help_heading = STOPPING, value_name = "HH:MM:SS")]
+    #[arg(long, help_heading = STOPPING_HEADING, value_name = "HH:MM:SS")]
     time_limit: Option<TimeLimit>,
 }
 
-const CALIBRATION: &str = "Calibration";
+const CALIBRATION_HEADING: &str = "Calibration";
 
-const STOPPING: &str = "Stopping and going on";
+const STOPPING_HEADING: &str = "Stopping and going on";
 
 /// The estimators there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -104,52 +104,58 @@ pub(super) enum EstimatorName {
     Mlp,
 }
 
-impl Typed {
+impl TrainArgs {
     /// Whether an earlier run may have come to some point.
     pub fn resumes(&self) -> bool {
         self.resume
     }
 }
 
-pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
+pub(super) fn run(context: &Context<'_>, args: &TrainArgs) -> Result<()> {
     let Context { world, console, control, .. } = context;
-    let ready = world.agree(typed.check(context.overwrite))?;
-    let mut earlier = Earlier::look(context, ready.files(), &ready.facts())?;
-    if ready.keep.is_some() {
-        control.stop_in_order(world, typed.time_limit);
+    let request = world.agree(args.check(context.overwrite))?;
+    let mut existing = ExistingOutput::inspect(context, request.files(), &request.options_fingerprint())?;
+    if request.checkpoint_policy.is_some() {
+        control.enable_graceful_stop(world, args.time_limit);
     }
     let mut phases = Phases::new();
-    let (examples, held_out, digest) = load(context, &ready)?;
-    fault::at(world.rank(), "load")?;
+    let (examples, held_out, digest) = load(context, &request)?;
+    fault::inject(world.rank(), "load")?;
     phases.end("load");
-    if let Some(reason) = control.asked(world, Duration::ZERO) {
-        let stopped = format!("{reason}: stopped after loading, {}", earlier.standing());
+    if let Some(reason) = control.stop_requested(world, Duration::ZERO) {
+        let stopped = format!("{reason}: stopped after loading, {}", existing.progress_note());
         return world.agree(Err(Error::Stopped(stopped)));
     }
-    let made_from = facts(&ready, &examples, held_out.rows, digest);
-    if earlier.is_complete(context, &made_from, || json!({}))? {
+    let made_from = model_fingerprint(&request, &examples, held_out.rows, digest);
+    if existing.is_complete(context, &made_from, || json!({}))? {
         return Ok(());
     }
-    let shown = Shown::new(console);
-    let (mut saving, saved) = Saving::open(world, control, ready.keep.as_ref(), made_from.clone(), &shown)?;
-    let trained = ready.how.train(world, &examples, saved, &mut saving, &shown)?;
-    shown.finish();
+    let printer = TrainPrinter::new(console);
+    let (mut checkpoint, saved) = TrainingCheckpoint::open(
+        world,
+        control,
+        request.checkpoint_policy.as_ref(),
+        made_from.clone(),
+        &printer,
+    )?;
+    let trained = request.estimator.train(world, &examples, saved, &mut checkpoint, &printer)?;
+    printer.finish();
     phases.end("train");
     let mut file = trained.unwrap_or_default();
-    if let Some(how) = ready.calibrate {
-        let calibrated = calibrate(world, &mut file, &held_out, how, &ready.out)?;
+    if let Some(calibration) = request.calibrate {
+        let calibrated = calibrate(world, &mut file, &held_out, calibration, &request.out)?;
         console.line(calibrated);
         phases.end("calibrate");
     }
     file.seconds = phases.seconds("train");
-    file.made_from = Some(made_from.to_text());
-    file.write(world, &ready.out, context.overwrite)?;
-    let checkpoints = saving.report();
-    saving.remove(&shown);
+    file.fingerprint = Some(made_from.to_text());
+    file.write(world, &request.out, context.overwrite)?;
+    let checkpoints = checkpoint.report();
+    checkpoint.remove(&printer);
     phases.end("write");
-    phases.slowest(world);
-    shown::model(console, &file);
-    console.wrote(&ready.out);
+    phases.max_over_ranks(world);
+    output::print_model(console, &file);
+    console.wrote(&request.out);
     console.line("");
     console.line(phases.table());
     console.json(world, || {
@@ -179,23 +185,25 @@ pub(super) fn run(context: &Context<'_>, typed: &Typed) -> Result<()> {
 
 /// Reads what the estimator learns from, holds out what its marginals are calibrated with, and refuses what nothing can
 /// be learnt from. The number is the digest of all rows.
-fn load(context: &Context<'_>, ready: &Ready<'_>) -> Result<(Examples, HeldOut, u64)> {
+fn load(context: &Context<'_>, request: &TrainRequest<'_>) -> Result<(Examples, CalibrationRows, u64)> {
     let Context { world, console, .. } = context;
-    let (features, labels) = (&ready.features, &ready.labels);
+    let (features, labels) = (&request.features, &request.labels);
     let examples =
-        load_examples(world, features, Some(labels), ready.how.held(), |rows, columns, labels| {
+        load_examples(world, features, Some(labels), request.estimator.held(), |rows, columns, labels| {
             console.line(format_args!(
                 "{features}: {} instances, {} features, {} labels",
-                count(rows),
-                count(columns),
-                count(labels.unwrap_or(0)),
+                format_count(rows),
+                format_count(columns),
+                format_count(labels.unwrap_or(0)),
             ));
             Ok(())
         })?;
-    let digest = examples.digest(world, ready.how.held());
-    let (examples, held_out) = match ready.calibrate {
-        Some(how) => hold_out(world, examples, ready.how.held(), how.share, ready.typed.seed)?,
-        None => (examples, HeldOut::default()),
+    let digest = examples.digest(world, request.estimator.held());
+    let (examples, held_out) = match request.calibrate {
+        Some(calibration) => {
+            hold_out(world, examples, request.estimator.held(), calibration.share, request.args.seed)?
+        }
+        None => (examples, CalibrationRows::default()),
     };
     let entries = examples.labels.as_ref().map_or(0, |labels| labels.nnz() as u64);
     let any = world.gather_to_all(entries).iter().any(|&entries| entries > 0);
@@ -208,9 +216,14 @@ fn load(context: &Context<'_>, ready: &Ready<'_>) -> Result<(Examples, HeldOut, 
 }
 
 /// All that decides the model. `held_out` are the rows that are not among `examples`, `digest` is of both.
-fn facts(ready: &Ready<'_>, examples: &Examples, held_out: u64, digest: u64) -> Fingerprint {
-    ready
-        .facts()
+fn model_fingerprint(
+    request: &TrainRequest<'_>,
+    examples: &Examples,
+    held_out: u64,
+    digest: u64,
+) -> Fingerprint {
+    request
+        .options_fingerprint()
         .with("instances", examples.total_rows + held_out)
         .with("features", examples.features.cols())
         .with("data", format!("{digest:016x}"))

@@ -3,23 +3,23 @@
 //! Rows of the first matrix that no row of the batch reads have a gradient of zero, but they move on by what is left of their
 //! momentum. Going over a matrix of which a step reads a small part would take most of the time. So such rows are left
 //! behind, and do their idle steps, one by one and to the same bits, when they are next read (or when an epoch ends). After
-//! [`IDLE`] of them the momentum is a millionth of what it was and no step would move a weight any more: it is then taken to
+//! [`MAX_IDLE_STEPS`] of them the momentum is a millionth of what it was and no step would move a weight any more: it is then taken to
 //! be zero.
 
 use pulp::Arch;
 use rayon::prelude::*;
 
-use crate::simd::vectorised;
+use crate::simd::with_simd;
 
 const BETA_1: f32 = 0.9;
 const BETA_2: f32 = 0.999;
 const EPSILON: f32 = 1e-8;
 
 /// Idle steps that are done one by one.
-const IDLE: u32 = 160;
+const MAX_IDLE_STEPS: u32 = 160;
 
 /// Numbers that a thread updates at a time.
-const PIECE: usize = 1 << 14;
+const NUMBERS_PER_TASK: usize = 1 << 14;
 
 /// The moments of every number, and how far each row of the first matrix has come.
 #[derive(Clone, Debug)]
@@ -35,23 +35,23 @@ pub(super) struct Adam {
     /// Steps that each of them has done.
     done: Vec<u32>,
     /// What depends on the number of a step, from step 1 on.
-    scales: Vec<Scale>,
+    scales: Vec<StepScale>,
     arch: Arch,
 }
 
 /// The corrections of one step.
 #[derive(Clone, Copy, Debug)]
-struct Scale {
+struct StepScale {
     /// The learning rate, over the correction of the first moment.
     rate: f32,
     /// The correction of the root of the second moment.
     root: f32,
 }
 
-impl Scale {
-    fn of(step: u32, rate: f64) -> Scale {
+impl StepScale {
+    fn of(step: u32, rate: f64) -> StepScale {
         let left = |beta: f32| 1.0 - f64::from(beta).powi(step as i32);
-        Scale { rate: (rate / left(BETA_1)) as f32, root: (1.0 / left(BETA_2).sqrt()) as f32 }
+        StepScale { rate: (rate / left(BETA_1)) as f32, root: (1.0 / left(BETA_2).sqrt()) as f32 }
     }
 
     #[inline(always)]
@@ -63,7 +63,7 @@ impl Scale {
 
     /// The same with a slope of zero.
     #[inline(always)]
-    fn idle(self, weight: &mut f32, first: &mut f32, second: &mut f32) {
+    fn idle_step(self, weight: &mut f32, first: &mut f32, second: &mut f32) {
         *first *= BETA_1;
         *second *= BETA_2;
         *weight -= self.rate * *first / (second.sqrt() * self.root + EPSILON);
@@ -71,7 +71,7 @@ impl Scale {
 }
 
 /// Weights, their moments and how far they are, of all rows, and the scales of the steps.
-type AllRows<'a> = (&'a mut [f32], &'a mut [f32], &'a mut [f32], &'a mut [u32], &'a [Scale]);
+type AllRows<'a> = (&'a mut [f32], &'a mut [f32], &'a mut [f32], &'a mut [u32], &'a [StepScale]);
 
 /// Weights, their moments and how far they are, of one row.
 type Row<'a> = ((&'a mut [f32], &'a mut [f32]), (&'a mut [f32], &'a mut u32));
@@ -102,25 +102,25 @@ impl Adam {
     /// The next step begins: these rows are brought to where all others are, so that they can be read.
     pub fn catch_up(&mut self, numbers: &mut [f32], rows: &[u32]) {
         let (steps, arch) = (self.steps, self.arch);
-        self.know(steps);
-        let (weights, first, second, done, scales) = self.rows(numbers);
+        self.extend_scales(steps);
+        let (weights, first, second, done, scales) = self.sparse_rows(numbers);
         let width = weights.len() / done.len().max(1);
-        picked(rows, weights, first, second, done, width)
+        select_rows(rows, weights, first, second, done, width)
             .into_par_iter()
-            .for_each(|row| go_idle(arch, row, scales, steps));
+            .for_each(|row| apply_idle_steps(arch, row, scales, steps));
     }
 
     /// Brings all rows to where the others are.
     pub fn catch_up_all(&mut self, numbers: &mut [f32]) {
         let (steps, arch, width) = (self.steps, self.arch, self.width);
-        self.know(steps);
-        let (weights, first, second, done, scales) = self.rows(numbers);
+        self.extend_scales(steps);
+        let (weights, first, second, done, scales) = self.sparse_rows(numbers);
         weights
             .par_chunks_exact_mut(width)
             .zip(first.par_chunks_exact_mut(width))
             .zip(second.par_chunks_exact_mut(width).zip(done))
             .with_min_len(16)
-            .for_each(|row| go_idle(arch, row, scales, steps));
+            .for_each(|row| apply_idle_steps(arch, row, scales, steps));
     }
 
     /// One step: of everything before the rows with the slopes that `gradient` begins with, then of these rows, which have
@@ -128,20 +128,22 @@ impl Adam {
     pub fn step(&mut self, numbers: &mut [f32], gradient: &[f32], rows: &[u32]) {
         self.steps += 1;
         let (step, arch) = (self.steps, self.arch);
-        self.know(step);
+        self.extend_scales(step);
         let (slopes, of_rows) = gradient.split_at(self.rows_from);
         let scale = self.scales[step as usize - 1];
         let from = self.rows_from;
         numbers[..from]
-            .par_chunks_mut(PIECE)
-            .zip(self.first[..from].par_chunks_mut(PIECE))
-            .zip(self.second[..from].par_chunks_mut(PIECE).zip(slopes.par_chunks(PIECE)))
+            .par_chunks_mut(NUMBERS_PER_TASK)
+            .zip(self.first[..from].par_chunks_mut(NUMBERS_PER_TASK))
+            .zip(
+                self.second[..from].par_chunks_mut(NUMBERS_PER_TASK).zip(slopes.par_chunks(NUMBERS_PER_TASK)),
+            )
             .for_each(|((weights, first), (second, slopes))| {
                 update(arch, scale, weights, first, second, slopes)
             });
         let width = self.width;
-        let (weights, first, second, done, _) = self.rows(numbers);
-        picked(rows, weights, first, second, done, width)
+        let (weights, first, second, done, _) = self.sparse_rows(numbers);
+        select_rows(rows, weights, first, second, done, width)
             .into_par_iter()
             .zip(of_rows.par_chunks_exact(width))
             .with_min_len(16)
@@ -152,13 +154,13 @@ impl Adam {
     }
 
     /// Makes sure that the scales up to a step are known.
-    fn know(&mut self, step: u32) {
+    fn extend_scales(&mut self, step: u32) {
         for next in self.scales.len() as u32 + 1..=step {
-            self.scales.push(Scale::of(next, self.rate));
+            self.scales.push(StepScale::of(next, self.rate));
         }
     }
 
-    fn rows<'a>(&'a mut self, numbers: &'a mut [f32]) -> AllRows<'a> {
+    fn sparse_rows<'a>(&'a mut self, numbers: &'a mut [f32]) -> AllRows<'a> {
         let from = self.rows_from;
         (
             &mut numbers[from..],
@@ -171,7 +173,7 @@ impl Adam {
 }
 
 /// The rows with these numbers, which ascend.
-fn picked<'a>(
+fn select_rows<'a>(
     rows: &[u32],
     mut weights: &'a mut [f32],
     mut first: &'a mut [f32],
@@ -201,13 +203,13 @@ fn picked<'a>(
 
 fn update(
     arch: Arch,
-    scale: Scale,
+    scale: StepScale,
     weights: &mut [f32],
     first: &mut [f32],
     second: &mut [f32],
     slopes: &[f32],
 ) {
-    vectorised(
+    with_simd(
         arch,
         #[inline(always)]
         || {
@@ -220,31 +222,39 @@ fn update(
 }
 
 /// Numbers of a row that go through all idle steps together, within the registers of a processor.
-const TOGETHER: usize = 16;
+const REGISTER_NUMBERS: usize = 16;
 
-fn go_idle(arch: Arch, ((weights, first), (second, done)): Row<'_>, scales: &[Scale], steps: u32) {
-    let idle = (*done as usize)..(steps.min(*done + IDLE) as usize);
+fn apply_idle_steps(
+    arch: Arch,
+    ((weights, first), (second, done)): Row<'_>,
+    scales: &[StepScale],
+    steps: u32,
+) {
+    let idle = (*done as usize)..(steps.min(*done + MAX_IDLE_STEPS) as usize);
     let rest = steps - idle.end as u32;
     *done = steps;
     if idle.is_empty() {
         return;
     }
     let scales = &scales[idle];
-    vectorised(
+    with_simd(
         arch,
         #[inline(always)]
         || {
-            let groups =
-                weights.chunks_mut(TOGETHER).zip(first.chunks_mut(TOGETHER)).zip(second.chunks_mut(TOGETHER));
+            let groups = weights
+                .chunks_mut(REGISTER_NUMBERS)
+                .zip(first.chunks_mut(REGISTER_NUMBERS))
+                .zip(second.chunks_mut(REGISTER_NUMBERS));
             for ((weights, first), second) in groups {
-                let (mut w, mut m, mut v) = ([0.0f32; TOGETHER], [0.0f32; TOGETHER], [0.0f32; TOGETHER]);
+                let (mut w, mut m, mut v) =
+                    ([0.0f32; REGISTER_NUMBERS], [0.0f32; REGISTER_NUMBERS], [0.0f32; REGISTER_NUMBERS]);
                 let count = weights.len();
                 w[..count].copy_from_slice(weights);
                 m[..count].copy_from_slice(first);
                 v[..count].copy_from_slice(second);
                 for scale in scales {
-                    for at in 0..TOGETHER {
-                        scale.idle(&mut w[at], &mut m[at], &mut v[at]);
+                    for at in 0..REGISTER_NUMBERS {
+                        scale.idle_step(&mut w[at], &mut m[at], &mut v[at]);
                     }
                 }
                 weights.copy_from_slice(&w[..count]);

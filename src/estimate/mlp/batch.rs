@@ -1,20 +1,24 @@
 //! The rows of one step, and what the first layer reads of them.
 
-use crate::estimate::Rows;
+use crate::estimate::RowsView;
 
 /// How the first layer reads its rows; the same numbers up to rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Input {
+pub(super) enum InputLayout {
     /// Entry by entry: for rows of which most features are zero.
     Sparse,
     /// As a matrix with a cell for every feature.
     Dense,
 }
 
-impl Input {
+impl InputLayout {
     /// From a quarter of the cells on, a product of matrices is faster than going from entry to entry.
-    pub fn for_entries(entries: u64, rows: u64, features: u64) -> Input {
-        if entries.saturating_mul(4) >= rows.saturating_mul(features) { Input::Dense } else { Input::Sparse }
+    pub fn for_density(entries: u64, rows: u64, features: u64) -> InputLayout {
+        if entries.saturating_mul(4) >= rows.saturating_mul(features) {
+            InputLayout::Dense
+        } else {
+            InputLayout::Sparse
+        }
     }
 }
 
@@ -23,54 +27,54 @@ impl Input {
 pub(super) struct Batch {
     /// Rows of this rank's matrices.
     pub rows: Vec<usize>,
-    /// With [`Input::Dense`], the rows with all their cells.
+    /// With [`InputLayout::Dense`], the rows with all their cells.
     pub cells: Vec<f32>,
-    /// With [`Input::Sparse`], the features that occur in the batch, ascending: of this rank first, of all once [`Batch::sort`]
+    /// With [`InputLayout::Sparse`], the features that occur in the batch, ascending: of this rank first, of all once [`Batch::sort_by_feature`]
     /// is called.
     pub features: Vec<u32>,
     /// Where the entries of each of those begin, and the last ones end.
     starts: Vec<usize>,
     /// For each entry its row within the batch, and its value.
-    within: Vec<u32>,
+    batch_rows: Vec<u32>,
     values: Vec<f32>,
     /// A bit for each feature.
-    pub seen: Vec<u64>,
+    pub feature_bits: Vec<u64>,
     /// Where a feature is among `features`.
     slots: Vec<u32>,
 }
 
 impl Batch {
     /// Takes these rows of a matrix of so many features.
-    pub fn fill(&mut self, matrix: Rows<'_>, features: usize, rows: &[usize], input: Input) {
+    pub fn fill(&mut self, matrix: RowsView<'_>, features: usize, rows: &[usize], input: InputLayout) {
         self.rows.clear();
         self.rows.extend_from_slice(rows);
         match input {
-            Input::Dense => {
+            InputLayout::Dense => {
                 self.cells.clear();
                 self.cells.resize(rows.len() * features, 0.0);
                 for (cells, &row) in self.cells.chunks_exact_mut(features).zip(rows) {
                     entries(matrix, row).for_each(|(feature, value)| cells[feature as usize] = value);
                 }
             }
-            Input::Sparse => {
-                self.seen.clear();
-                self.seen.resize(features.div_ceil(64), 0);
+            InputLayout::Sparse => {
+                self.feature_bits.clear();
+                self.feature_bits.resize(features.div_ceil(64), 0);
                 self.slots.resize(features, 0);
                 for &row in rows {
                     matrix
                         .row(row)
                         .0
                         .iter()
-                        .for_each(|&feature| self.seen[feature as usize / 64] |= 1 << (feature % 64));
+                        .for_each(|&feature| self.feature_bits[feature as usize / 64] |= 1 << (feature % 64));
                 }
             }
         }
     }
 
-    /// Puts the entries of a sparse batch in order, by feature; `seen` may have bits of other ranks' features too.
-    pub fn sort(&mut self, matrix: Rows<'_>) {
+    /// Puts the entries of a sparse batch in order, by feature; `feature_bits` may have bits of other ranks' features too.
+    pub fn sort_by_feature(&mut self, matrix: RowsView<'_>) {
         self.features.clear();
-        for (word, &bits) in self.seen.iter().enumerate() {
+        for (word, &bits) in self.feature_bits.iter().enumerate() {
             let mut left = bits;
             while left != 0 {
                 let feature = word as u32 * 64 + left.trailing_zeros();
@@ -91,13 +95,13 @@ impl Batch {
             end += *start;
             *start = end;
         }
-        self.within.resize(end, 0);
+        self.batch_rows.resize(end, 0);
         self.values.resize(end, 0.0);
         for (at, &row) in self.rows.iter().enumerate().rev() {
             for (feature, value) in entries(matrix, row) {
                 let start = &mut self.starts[slot(&self.slots, feature)];
                 *start -= 1;
-                (self.within[*start], self.values[*start]) = (at as u32, value);
+                (self.batch_rows[*start], self.values[*start]) = (at as u32, value);
             }
         }
     }
@@ -105,12 +109,12 @@ impl Batch {
     /// Rows within the batch that have the feature at `slot`, ascending, and its values.
     pub fn entries_of(&self, slot: usize) -> (&[u32], &[f32]) {
         let entries = self.starts[slot]..self.starts[slot + 1];
-        (&self.within[entries.clone()], &self.values[entries])
+        (&self.batch_rows[entries.clone()], &self.values[entries])
     }
 }
 
 /// Features and values of a row.
-fn entries(matrix: Rows<'_>, row: usize) -> impl Iterator<Item = (u32, f32)> {
+fn entries(matrix: RowsView<'_>, row: usize) -> impl Iterator<Item = (u32, f32)> {
     let (features, values) = matrix.row(row);
     features.iter().copied().zip(values.iter().copied())
 }

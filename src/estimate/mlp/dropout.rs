@@ -1,12 +1,12 @@
 //! Units that are left out of a step, drawn anew for every row and epoch.
 
-use crate::random::{Purpose, Sequence, bits};
+use crate::random::{Purpose, RandomSequence, bits};
 
 /// Which part of the hidden units is left out; the others count so much more.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dropout {
     /// A unit whose 16 random bits are below it is left out.
-    below: u32,
+    threshold: u32,
     /// What those that stay are multiplied with.
     pub scale: f32,
     seed: u64,
@@ -16,22 +16,23 @@ pub(super) struct Dropout {
 impl Dropout {
     pub fn new(share: f64, seed: u64, epoch: u32) -> Dropout {
         let below = (share * 65_536.0).round() as u32;
-        Dropout { below, scale: (65_536.0 / f64::from(65_536 - below)) as f32, seed, epoch }
+        Dropout { threshold: below, scale: (65_536.0 / f64::from(65_536 - below)) as f32, seed, epoch }
     }
 
     /// Rectifies the units of a row from `first` on, and leaves some out; which, depends on the global row, the layer, the
     /// epoch and the seed only. `first` is a multiple of 4.
     pub fn rectify(self, units: &mut [f32], layer: usize, row: u64, first: usize) {
-        if self.below == 0 {
+        if self.threshold == 0 {
             units.iter_mut().for_each(|unit| *unit = unit.max(0.0));
             return;
         }
-        let start = bits(self.seed ^ crate::random::mixed(layer as u64), Purpose::Dropout, self.epoch, row);
-        let mut draws = Sequence::from_bits(start, first as u64 / 4);
+        let start =
+            bits(self.seed ^ crate::random::mix_bits(layer as u64), Purpose::Dropout, self.epoch, row);
+        let mut draws = RandomSequence::from_bits(start, first as u64 / 4);
         for four in units.chunks_mut(4) {
             let draw = draws.next_bits();
             for (at, unit) in four.iter_mut().enumerate() {
-                let kept = (draw >> (16 * at)) as u16 as u32 >= self.below;
+                let kept = (draw >> (16 * at)) as u16 as u32 >= self.threshold;
                 *unit = if kept { unit.max(0.0) * self.scale } else { 0.0 };
             }
         }

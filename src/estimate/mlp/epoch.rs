@@ -1,10 +1,10 @@
 //! Once over all training rows.
 
 use super::adam::Adam;
-use super::batch::{Batch, Input};
+use super::backprop::{Backprop, TrainingData};
+use super::batch::{Batch, InputLayout};
 use super::dropout::Dropout;
 use super::network::Network;
-use super::pass::{Examples, Pass};
 use crate::heartbeat::beat;
 use crate::random::{Purpose, bits};
 use crate::world::World;
@@ -13,22 +13,22 @@ use crate::world::World;
 pub(super) struct Training<'d> {
     pub network: Network,
     pub adam: Adam,
-    data: Examples<'d>,
+    data: TrainingData<'d>,
     /// This rank's rows that it is trained on.
     rows: Vec<usize>,
     /// How many of them each rank has.
     shares: Vec<u64>,
-    how: How,
-    pass: Pass,
+    options: EpochOptions,
+    pass: Backprop,
     batch: Batch,
     order: Vec<usize>,
     /// Space for sums over ranks.
-    space: Vec<f32>,
+    sum_buffer: Vec<f32>,
 }
 
 /// What decides the steps of an epoch.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct How {
+pub(super) struct EpochOptions {
     /// Rows of a step, on all ranks together.
     pub batch: usize,
     pub dropout: f64,
@@ -41,38 +41,38 @@ impl<'d> Training<'d> {
     pub fn new(
         world: &World,
         network: Network,
-        data: Examples<'d>,
+        data: TrainingData<'d>,
         rows: Vec<usize>,
-        how: How,
+        options: EpochOptions,
     ) -> Training<'d> {
-        let first = &network.places[0];
+        let first = &network.layer_layouts[0];
         let rows_from = match data.input {
-            Input::Sparse => first.weights.start,
-            Input::Dense => network.numbers.len(),
+            InputLayout::Sparse => first.weights.start,
+            InputLayout::Dense => network.parameters.len(),
         };
         Training {
-            adam: Adam::new(network.numbers.len(), rows_from, first.outputs, how.rate),
-            pass: Pass::new(&network),
+            adam: Adam::new(network.parameters.len(), rows_from, first.outputs, options.rate),
+            pass: Backprop::new(&network),
             network,
             data,
             shares: world.gather_to_all(rows.len() as u64),
             rows,
-            how,
+            options,
             batch: Batch::default(),
             order: Vec::new(),
-            space: Vec::new(),
+            sum_buffer: Vec::new(),
         }
     }
 
     /// Every row once, in an order of this epoch's own; returns the mean loss of a row. Each rank's rows are spread evenly
     /// over the steps, whatever their number. Collective.
-    pub fn epoch(&mut self, world: &World, epoch: u32) -> f64 {
-        let Training { how, data, .. } = *self;
+    pub fn run_epoch(&mut self, world: &World, epoch: u32) -> f64 {
+        let Training { options, data, .. } = *self;
         let total: u64 = self.shares.iter().sum();
-        let steps = total.div_ceil(how.batch as u64).max(1);
-        let dropout = Dropout::new(how.dropout, how.seed, epoch);
+        let steps = total.div_ceil(options.batch as u64).max(1);
+        let dropout = Dropout::new(options.dropout, options.seed, epoch);
         self.order.clone_from(&self.rows);
-        let key = |&row: &usize| bits(how.seed, Purpose::BatchOrder, epoch, data.first_row + row as u64);
+        let key = |&row: &usize| bits(options.seed, Purpose::BatchOrder, epoch, data.first_row + row as u64);
         self.order.sort_by_cached_key(key);
         let share = |rows: u64, step: u64| (u128::from(rows) * u128::from(step) / u128::from(steps)) as u64;
         let mut loss = 0.0;
@@ -81,18 +81,22 @@ impl<'d> Training<'d> {
             let mine = self.order.len() as u64;
             let mine = share(mine, step) as usize..share(mine, step + 1) as usize;
             self.batch.fill(data.features, self.network.shape.features, &self.order[mine], data.input);
-            if data.input == Input::Sparse {
-                world.any(&mut self.batch.seen);
-                self.batch.sort(data.features);
-                self.adam.catch_up(&mut self.network.numbers, &self.batch.features);
+            if data.input == InputLayout::Sparse {
+                world.bitwise_or(&mut self.batch.feature_bits);
+                self.batch.sort_by_feature(data.features);
+                self.adam.catch_up(&mut self.network.parameters, &self.batch.features);
             }
             let scale = 1.0 / rows.max(1) as f32;
             loss += self.pass.run(&self.network, data, &self.batch, dropout, scale);
-            world.sum_in_order(&mut self.pass.gradient, &mut self.space);
-            self.adam.step(&mut self.network.numbers, &self.pass.gradient, &self.batch.features);
+            world.sum_f32_in_rank_order(&mut self.pass.parameter_gradients, &mut self.sum_buffer);
+            self.adam.step(
+                &mut self.network.parameters,
+                &self.pass.parameter_gradients,
+                &self.batch.features,
+            );
             beat();
         }
-        self.adam.catch_up_all(&mut self.network.numbers);
-        world.total(loss) / total.max(1) as f64
+        self.adam.catch_up_all(&mut self.network.parameters);
+        world.sum_f64(loss) / total.max(1) as f64
     }
 }

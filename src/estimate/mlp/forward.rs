@@ -2,12 +2,12 @@
 
 use pulp::Arch;
 
+use super::matmul::{matrix, matrix_mut, multiply};
 use super::network::Network;
-use super::product::{matrix, matrix_mut, multiply};
-use super::sparse::add_rows;
+use super::sparse_layer::add_scaled_rows;
 
 /// Rows that go through the network together.
-pub(super) const ROWS: usize = 64;
+pub(super) const ROWS_PER_BLOCK: usize = 64;
 
 /// Space for the units of one block of rows.
 pub(super) struct Forward {
@@ -21,7 +21,7 @@ impl Forward {
         Forward { units: Vec::new(), next: Vec::new(), arch: Arch::new() }
     }
 
-    /// The logits of at most [`ROWS`] rows, each given by its features and values; one row of labels behind the other.
+    /// The logits of at most [`ROWS_PER_BLOCK`] rows, each given by its features and values; one row of labels behind the other.
     pub fn logits<'r>(
         &mut self,
         network: &Network,
@@ -31,10 +31,10 @@ impl Forward {
         self.units.resize(count * width, 0.0);
         for (units, entries) in self.units.chunks_exact_mut(width).zip(rows) {
             units.copy_from_slice(network.biases(0));
-            add_rows(self.arch, units, network.weights(0), entries);
+            add_scaled_rows(self.arch, units, network.weights(0), entries);
         }
         for layer in 1..network.layers() {
-            let place = &network.places[layer];
+            let place = &network.layer_layouts[layer];
             self.units.iter_mut().for_each(|unit| *unit = unit.max(0.0));
             self.next.resize(count * place.outputs, 0.0);
             let inputs = matrix(count, place.inputs, &self.units);

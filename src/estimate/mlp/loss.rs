@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::number::Sigmoid;
+use super::vector_math::LogitTerms;
 
 /// The loss of one label of one row; that of a row is the sum over its labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
@@ -17,7 +17,7 @@ pub enum Loss {
 }
 
 /// Probabilities below it are no mistake where the label is absent: `clip` of the asymmetric loss.
-const CLIP: f32 = 0.05;
+const ASYMMETRIC_CLIP: f32 = 0.05;
 
 impl Loss {
     pub fn name(self) -> &'static str {
@@ -28,10 +28,10 @@ impl Loss {
         }
     }
 
-    /// Replaces the logits of a piece of a row by the slopes of the loss, times `scale`, and returns the loss.
+    /// Replaces the logits of a piece of a row by the gradients of the loss, times `scale`, and returns the loss.
     /// `positives` are places in the piece.
     #[inline(always)]
-    pub(super) fn slopes(
+    pub(super) fn gradients(
         self,
         logits: &mut [f32],
         positives: impl Iterator<Item = usize>,
@@ -43,8 +43,8 @@ impl Loss {
         let mut rest: Vec<(usize, f32)> = Vec::new();
         let mut count = 0;
         for at in positives {
-            let (present, slope) = self.present(logits[at]);
-            right += f64::from(present) - f64::from(self.absent(logits[at]).0);
+            let (present, slope) = self.positive_loss(logits[at]);
+            right += f64::from(present) - f64::from(self.negative_loss(logits[at]).0);
             if count < few.len() {
                 few[count] = (at, slope);
                 count += 1;
@@ -53,9 +53,9 @@ impl Loss {
             }
         }
         let sum = match self {
-            Loss::Bce => all_absent(logits, scale, |z| Loss::Bce.absent(z)),
-            Loss::Focal => all_absent(logits, scale, |z| Loss::Focal.absent(z)),
-            Loss::Asymmetric => all_absent(logits, scale, |z| Loss::Asymmetric.absent(z)),
+            Loss::Bce => sum_negative_losses(logits, scale, |z| Loss::Bce.negative_loss(z)),
+            Loss::Focal => sum_negative_losses(logits, scale, |z| Loss::Focal.negative_loss(z)),
+            Loss::Asymmetric => sum_negative_losses(logits, scale, |z| Loss::Asymmetric.negative_loss(z)),
         };
         for &(at, slope) in few[..count].iter().chain(&rest) {
             logits[at] = slope * scale;
@@ -64,12 +64,12 @@ impl Loss {
     }
 
     /// The logit that is best for all rows alike, when a share of them have the label. For cross-entropy that of the share.
-    pub(super) fn best_constant(self, share: f64) -> f32 {
+    pub(super) fn best_constant_logit(self, share: f64) -> f32 {
         let (mut low, mut high) = (-30.0f32, 30.0f32);
         for _ in 0..60 {
             let middle = 0.5 * (low + high);
-            let slope =
-                share * f64::from(self.present(middle).1) + (1.0 - share) * f64::from(self.absent(middle).1);
+            let slope = share * f64::from(self.positive_loss(middle).1)
+                + (1.0 - share) * f64::from(self.negative_loss(middle).1);
             if slope < 0.0 { low = middle } else { high = middle }
         }
         low
@@ -77,8 +77,8 @@ impl Loss {
 
     /// Loss and slope where the row has the label.
     #[inline(always)]
-    fn present(self, z: f32) -> (f32, f32) {
-        let Sigmoid { p, q, cost_p, .. } = Sigmoid::of(z);
+    fn positive_loss(self, z: f32) -> (f32, f32) {
+        let LogitTerms { p, q, cost_p, .. } = LogitTerms::of(z);
         match self {
             Loss::Bce => (cost_p, -q),
             Loss::Focal => (q * q * cost_p, -q * q * (q + 2.0 * p * cost_p)),
@@ -88,13 +88,13 @@ impl Loss {
 
     /// Loss and slope where it has not.
     #[inline(always)]
-    fn absent(self, z: f32) -> (f32, f32) {
-        let Sigmoid { p, q, cost_q, .. } = Sigmoid::of(z);
+    fn negative_loss(self, z: f32) -> (f32, f32) {
+        let LogitTerms { p, q, cost_q, .. } = LogitTerms::of(z);
         match self {
             Loss::Bce => (cost_q, p),
             Loss::Focal => (p * p * cost_q, p * p * (p + 2.0 * q * cost_q)),
             Loss::Asymmetric => {
-                let shifted = (p - CLIP).max(0.0);
+                let shifted = (p - ASYMMETRIC_CLIP).max(0.0);
                 let left = 1.0 - shifted;
                 // -ln(1 - shifted): below one half by the series, and there is no more than 0.95.
                 let cost = -ln(left);
@@ -112,14 +112,14 @@ fn ln(x: f32) -> f32 {
     // As 2^exponent * rest, rest in [1, 2).
     let exponent = (bits >> 23) as i32 - 127;
     let rest = f32::from_bits((bits & 0x007f_ffff) | 0x3f80_0000);
-    super::number::ln_1p(rest - 1.0) + exponent as f32 * std::f32::consts::LN_2
+    super::vector_math::ln_1p(rest - 1.0) + exponent as f32 * std::f32::consts::LN_2
 }
 
 /// Lanes of a sum: as many partial sums as a vector has places, so that they need not wait for each other.
 const LANES: usize = 16;
 
 #[inline(always)]
-fn all_absent(logits: &mut [f32], scale: f32, absent: impl Fn(f32) -> (f32, f32)) -> f64 {
+fn sum_negative_losses(logits: &mut [f32], scale: f32, absent: impl Fn(f32) -> (f32, f32)) -> f64 {
     let mut sums = [0.0f32; LANES];
     let mut chunks = logits.chunks_exact_mut(LANES);
     for chunk in &mut chunks {
@@ -161,10 +161,10 @@ mod tests {
     #[test]
     fn the_best_constant_is_better_than_its_neighbours() {
         for share in [0.6, 0.1, 1e-3, 1e-5] {
-            let found = f64::from(Loss::Bce.best_constant(share));
+            let found = f64::from(Loss::Bce.best_constant_logit(share));
             assert!((found - (share / (1.0 - share)).ln()).abs() < 1e-3, "{share} {found}");
             for loss in [Loss::Focal, Loss::Asymmetric] {
-                let found = f64::from(loss.best_constant(share));
+                let found = f64::from(loss.best_constant_logit(share));
                 let at = |z: f64| share * defined(loss, z, true) + (1.0 - share) * defined(loss, z, false);
                 assert!(
                     at(found) <= at(found - 0.1) && at(found) <= at(found + 0.1),
@@ -183,7 +183,7 @@ mod tests {
                     // A row long enough for all ways through the loop.
                     let mut row = [z as f32; 37];
                     let positives: Vec<usize> = if present { (0..37).collect() } else { Vec::new() };
-                    let found = loss.slopes(&mut row, positives.into_iter(), 1.0) / 37.0;
+                    let found = loss.gradients(&mut row, positives.into_iter(), 1.0) / 37.0;
                     let z = f64::from(z as f32);
                     let wanted = defined(loss, z, present);
                     assert!(

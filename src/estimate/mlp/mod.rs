@@ -7,30 +7,30 @@
 //! bits may differ between kinds of processors.
 
 mod adam;
+mod backprop;
 mod batch;
 mod dropout;
 mod epoch;
 mod forward;
-mod held_out;
 mod loss;
+mod matmul;
 mod network;
 mod network_file;
-mod number;
 mod options;
-mod pass;
 mod predict;
-mod product;
-mod progress;
 mod shape;
-mod sparse;
+mod sparse_layer;
 #[cfg(test)]
 mod tests;
 mod train;
+mod training_state;
 mod trial;
+mod validation;
+mod vector_math;
 
-pub use held_out::HeldOut;
 pub use loss::Loss;
 pub use network::Network;
 pub use options::NetworkOptions;
-pub use shape::Shape;
+pub use shape::NetworkShape;
 pub use train::train;
+pub use validation::ValidationScores;

@@ -1,17 +1,20 @@
 //! A network in a model file.
 
 use super::network::Network;
-use super::shape::Shape;
-use crate::store::{Array, ModelFile};
+use super::shape::NetworkShape;
+use crate::store::{ModelArray, ModelFile};
 
 impl Network {
     /// Puts the layers into `file`: `network/0/weights` is a matrix of inputs x outputs, `network/0/biases` a list, and so on,
     /// so that `relu(x @ weights + biases)` is the next layer's x, and the sigmoid of the last one's are the marginals.
     pub fn put_into(self, file: &mut ModelFile) {
-        for (layer, place) in self.places.iter().enumerate() {
+        for (layer, place) in self.layer_layouts.iter().enumerate() {
             let weights = self.weights(layer).to_vec();
             let weights = if layer == 0 { weights } else { turned(&weights, place.outputs, place.inputs) };
-            file.put(&format!("network/{layer}/weights"), Array::from(weights).with_columns(place.outputs));
+            file.put(
+                &format!("network/{layer}/weights"),
+                ModelArray::from(weights).with_columns(place.outputs),
+            );
             file.put(&format!("network/{layer}/biases"), self.biases(layer).to_vec());
         }
     }
@@ -53,14 +56,14 @@ impl Network {
             return Err(format!("its last layer has {inputs} outputs, but it is for {labels} labels"));
         }
         let hidden: Vec<usize> = layers[..layers.len() - 1].iter().map(|layer| layer.1.len()).collect();
-        let shape = Shape { features, hidden, labels };
-        let mut numbers = vec![0.0; shape.parameters()];
-        for (layer, (place, (weights, biases))) in shape.places().into_iter().zip(layers).enumerate() {
+        let shape = NetworkShape { features, hidden, labels };
+        let mut numbers = vec![0.0; shape.parameter_count()];
+        for (layer, (place, (weights, biases))) in shape.layer_layouts().into_iter().zip(layers).enumerate() {
             let weights = if layer == 0 { weights } else { turned(&weights, place.inputs, place.outputs) };
             numbers[place.weights].copy_from_slice(&weights);
             numbers[place.biases].copy_from_slice(&biases);
         }
-        Ok(Network::from_numbers(shape, numbers))
+        Ok(Network::from_parameters(shape, numbers))
     }
 }
 

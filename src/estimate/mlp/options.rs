@@ -28,9 +28,9 @@ pub struct NetworkOptions {
 }
 
 impl NetworkOptions {
-    fn named(&self) -> Vec<(&'static str, Value)> {
+    fn values_by_name(&self) -> Vec<(&'static str, Value)> {
         vec![
-            ("hidden", json!(list(&self.hidden))),
+            ("hidden", json!(comma_separated(&self.hidden))),
             ("loss", json!(self.loss.name())),
             ("dropout", json!(self.dropout)),
             ("learning-rate", json!(self.rate)),
@@ -44,17 +44,19 @@ impl NetworkOptions {
 
     /// By name, for the model file.
     pub fn to_json(&self) -> Value {
-        Value::Object(self.named().into_iter().map(|(name, value)| (name.into(), value)).collect())
+        Value::Object(self.values_by_name().into_iter().map(|(name, value)| (name.into(), value)).collect())
     }
 
     /// All that decides a model on a given number of ranks, as far as it is known without the data.
-    pub fn facts(&self) -> Fingerprint {
+    pub fn fingerprint(&self) -> Fingerprint {
         let start = Fingerprint::of_program().with("estimator", "mlp").with("seed", self.seed);
-        self.named().into_iter().fold(start, |facts, (name, value)| facts.with(name, value))
+        self.values_by_name()
+            .into_iter()
+            .fold(start, |fingerprint, (name, value)| fingerprint.with(name, value))
     }
 }
 
 /// `1024,512`
-pub(super) fn list(units: &[usize]) -> String {
+pub(super) fn comma_separated(units: &[usize]) -> String {
     units.iter().map(usize::to_string).collect::<Vec<_>>().join(",")
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// Units of each layer: features, hidden layers, labels.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct NetworkShape {
     pub features: usize,
     pub hidden: Vec<usize>,
     pub labels: usize,
@@ -12,7 +12,7 @@ pub struct Shape {
 
 /// Where a layer's numbers are in the list of all.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct LayerLayout {
     pub inputs: usize,
     pub outputs: usize,
     /// The first layer has a row for each input, so that a sparse row reads whole rows; the others one for each output.
@@ -20,27 +20,28 @@ pub(super) struct Place {
     pub biases: Range<usize>,
 }
 
-impl Shape {
+impl NetworkShape {
     /// The biases and the later layers come first, the large first matrix last: its end is far from everything else.
-    pub(super) fn places(&self) -> Vec<Place> {
+    pub(super) fn layer_layouts(&self) -> Vec<LayerLayout> {
         let mut units = vec![self.features];
         units.extend(&self.hidden);
         units.push(self.labels);
         let mut at = self.hidden[0];
-        let mut places = vec![Place { inputs: self.features, outputs: at, weights: 0..0, biases: 0..at }];
+        let mut layer_layouts =
+            vec![LayerLayout { inputs: self.features, outputs: at, weights: 0..0, biases: 0..at }];
         for pair in units[1..].windows(2) {
             let weights = at..at + pair[0] * pair[1];
             let biases = weights.end..weights.end + pair[1];
             at = biases.end;
-            places.push(Place { inputs: pair[0], outputs: pair[1], weights, biases });
+            layer_layouts.push(LayerLayout { inputs: pair[0], outputs: pair[1], weights, biases });
         }
-        places[0].weights = at..at + self.features * self.hidden[0];
-        places
+        layer_layouts[0].weights = at..at + self.features * self.hidden[0];
+        layer_layouts
     }
 
     /// Numbers in all.
-    pub fn parameters(&self) -> usize {
-        self.places()[0].weights.end
+    pub fn parameter_count(&self) -> usize {
+        self.layer_layouts()[0].weights.end
     }
 
     /// `500-512-983`
@@ -56,9 +57,9 @@ mod tests {
 
     #[test]
     fn every_number_has_one_place() {
-        let shape = Shape { features: 7, hidden: vec![3, 5, 2], labels: 4 };
-        let mut seen = vec![0; shape.parameters()];
-        for place in shape.places() {
+        let shape = NetworkShape { features: 7, hidden: vec![3, 5, 2], labels: 4 };
+        let mut seen = vec![0; shape.parameter_count()];
+        for place in shape.layer_layouts() {
             assert_eq!(place.weights.len(), place.inputs * place.outputs);
             assert_eq!(place.biases.len(), place.outputs);
             place.weights.chain(place.biases).for_each(|at| seen[at] += 1);

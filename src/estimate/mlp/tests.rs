@@ -1,17 +1,17 @@
 //! Gradients and steps against definitions written out in double precision.
 
 use super::adam::Adam;
-use super::batch::{Batch, Input};
+use super::backprop::{Backprop, TrainingData};
+use super::batch::{Batch, InputLayout};
 use super::dropout::Dropout;
-use super::epoch::{How, Training};
+use super::epoch::{EpochOptions, Training};
 use super::forward::Forward;
-use super::held_out::held_out;
 use super::loss::Loss;
 use super::network::Network;
-use super::pass::{Examples, Pass};
-use super::shape::Shape;
-use crate::estimate::Rows;
-use crate::random::{Purpose, Sequence};
+use super::shape::NetworkShape;
+use super::validation::validate;
+use crate::estimate::RowsView;
+use crate::random::{Purpose, RandomSequence};
 use crate::world::World;
 
 /// A few rows with features and labels; the last has neither.
@@ -21,15 +21,15 @@ struct Small {
 }
 
 impl Small {
-    fn new(rows: usize, shape: &Shape) -> Small {
-        let mut draws = Sequence::new(3, Purpose::SynthRow, 5);
+    fn new(rows: usize, shape: &NetworkShape) -> Small {
+        let mut draws = RandomSequence::new(3, Purpose::SynthRow, 5);
         let mut matrix = |columns: usize, share: f64, binary: bool| {
             let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
             for row in 0..rows {
                 for column in 0..columns as u32 {
-                    if row + 1 < rows && draws.next_unit() < share {
+                    if row + 1 < rows && draws.next_uniform() < share {
                         indices.push(column);
-                        values.push(if binary { 1.0 } else { draws.next_unit() as f32 - 0.4 });
+                        values.push(if binary { 1.0 } else { draws.next_uniform() as f32 - 0.4 });
                     }
                 }
                 starts.push(indices.len());
@@ -39,38 +39,38 @@ impl Small {
         Small { features: matrix(shape.features, 0.4, false), labels: matrix(shape.labels, 0.3, true) }
     }
 
-    fn examples(&self, input: Input, loss: Loss) -> Examples<'_> {
-        fn all((starts, columns, values): &(Vec<usize>, Vec<u32>, Vec<f32>)) -> Rows<'_> {
-            Rows::new(starts, columns, values)
+    fn examples(&self, input: InputLayout, loss: Loss) -> TrainingData<'_> {
+        fn all((starts, columns, values): &(Vec<usize>, Vec<u32>, Vec<f32>)) -> RowsView<'_> {
+            RowsView::new(starts, columns, values)
         }
-        Examples { features: all(&self.features), labels: all(&self.labels), first_row: 100, input, loss }
+        TrainingData { features: all(&self.features), labels: all(&self.labels), first_row: 100, input, loss }
     }
 }
 
-fn network(shape: &Shape) -> Network {
+fn network(shape: &NetworkShape) -> Network {
     let positives: Vec<u64> = (0..shape.labels as u64).map(|label| label % 20).collect();
     let mut network = Network::random(shape.clone(), 11, &positives, 20, Loss::Bce);
     // Biases too, so that nothing is zero by accident.
-    let mut draws = Sequence::new(4, Purpose::SynthRow, 6);
-    network.numbers.iter_mut().for_each(|number| *number += 0.3 * (draws.next_unit() as f32 - 0.5));
+    let mut draws = RandomSequence::new(4, Purpose::SynthRow, 6);
+    network.parameters.iter_mut().for_each(|number| *number += 0.3 * (draws.next_uniform() as f32 - 0.5));
     network
 }
 
 /// The mean loss of rows, from the definitions, in double precision. Units left out are given.
 fn judge(
-    shape: &Shape,
+    shape: &NetworkShape,
     numbers: &[f64],
-    data: Examples<'_>,
+    data: TrainingData<'_>,
     rows: &[usize],
     masks: &dyn Fn(usize, usize, usize) -> f64,
 ) -> f64 {
-    let places = shape.places();
+    let layer_layouts = shape.layer_layouts();
     let mut total = 0.0;
     for &row in rows {
         let mut units = vec![0.0; shape.features];
         let (columns, values) = data.features.row(row);
         columns.iter().zip(values).for_each(|(&at, &value)| units[at as usize] = f64::from(value));
-        for (layer, place) in places.iter().enumerate() {
+        for (layer, place) in layer_layouts.iter().enumerate() {
             let weight = |input: usize, output: usize| match layer {
                 0 => numbers[place.weights.start + input * place.outputs + output],
                 _ => numbers[place.weights.start + output * place.inputs + input],
@@ -78,7 +78,7 @@ fn judge(
             let next = |output: usize| {
                 let sum: f64 = (0..place.inputs).map(|input| units[input] * weight(input, output)).sum();
                 let sum = sum + numbers[place.biases.start + output];
-                if layer + 1 == places.len() { sum } else { sum.max(0.0) * masks(layer, row, output) }
+                if layer + 1 == layer_layouts.len() { sum } else { sum.max(0.0) * masks(layer, row, output) }
             };
             units = (0..place.outputs).map(next).collect();
         }
@@ -107,28 +107,28 @@ fn defined(loss: Loss, z: f64, present: bool) -> f64 {
 
 const LOSSES: [Loss; 3] = [Loss::Bce, Loss::Focal, Loss::Asymmetric];
 
-fn shapes() -> [Shape; 3] {
-    let shape = |hidden: &[usize]| Shape { features: 9, hidden: hidden.to_vec(), labels: 6 };
+fn shapes() -> [NetworkShape; 3] {
+    let shape = |hidden: &[usize]| NetworkShape { features: 9, hidden: hidden.to_vec(), labels: 6 };
     [shape(&[8]), shape(&[7, 5]), shape(&[6, 8, 5])]
 }
 
-fn batch(data: Examples<'_>, shape: &Shape, rows: &[usize]) -> Batch {
+fn batch(data: TrainingData<'_>, shape: &NetworkShape, rows: &[usize]) -> Batch {
     let mut batch = Batch::default();
     batch.fill(data.features, shape.features, rows, data.input);
-    if data.input == Input::Sparse {
-        batch.sort(data.features);
+    if data.input == InputLayout::Sparse {
+        batch.sort_by_feature(data.features);
     }
     batch
 }
 
 /// The gradient at every number of the network, those that no row reads included.
-fn whole_gradient(shape: &Shape, data: Examples<'_>, batch: &Batch, gradient: &[f32]) -> Vec<f32> {
-    let first = shape.places()[0].weights.start;
+fn whole_gradient(shape: &NetworkShape, data: TrainingData<'_>, batch: &Batch, gradient: &[f32]) -> Vec<f32> {
+    let first = shape.layer_layouts()[0].weights.start;
     let mut whole = gradient[..first].to_vec();
-    whole.resize(shape.parameters(), 0.0);
+    whole.resize(shape.parameter_count(), 0.0);
     match data.input {
-        Input::Dense => whole[first..].copy_from_slice(&gradient[first..]),
-        Input::Sparse => {
+        InputLayout::Dense => whole[first..].copy_from_slice(&gradient[first..]),
+        InputLayout::Sparse => {
             let width = shape.hidden[0];
             for (slopes, &feature) in gradient[first..].chunks_exact(width).zip(&batch.features) {
                 whole[first + feature as usize * width..][..width].copy_from_slice(slopes);
@@ -144,7 +144,7 @@ fn gradients_are_the_slopes_of_the_loss() {
     for shape in shapes() {
         let small = Small::new(10, &shape);
         let network = network(&shape);
-        let exact: Vec<f64> = network.numbers.iter().map(|&number| f64::from(number)).collect();
+        let exact: Vec<f64> = network.parameters.iter().map(|&number| f64::from(number)).collect();
         for (loss, share) in LOSSES.into_iter().flat_map(|loss| [(loss, 0.0), (loss, 0.3)]) {
             let dropout = Dropout::new(share, 5, 2);
             let masks = |layer: usize, row: usize, unit: usize| {
@@ -152,14 +152,14 @@ fn gradients_are_the_slopes_of_the_loss() {
                 dropout.rectify(&mut ones, layer, 100 + row as u64, 0);
                 f64::from(ones[unit])
             };
-            for input in [Input::Sparse, Input::Dense] {
+            for input in [InputLayout::Sparse, InputLayout::Dense] {
                 let data = small.examples(input, loss);
                 let batch = batch(data, &shape, &rows);
-                let mut pass = Pass::new(&network);
+                let mut pass = Backprop::new(&network);
                 let sum = pass.run(&network, data, &batch, dropout, 1.0 / rows.len() as f32);
                 let wanted = judge(&shape, &exact, data, &rows, &masks);
                 assert!((sum / rows.len() as f64 - wanted).abs() < 1e-5 * wanted, "{loss:?}: {sum} {wanted}");
-                let found = whole_gradient(&shape, data, &batch, &pass.gradient);
+                let found = whole_gradient(&shape, data, &batch, &pass.parameter_gradients);
                 for (at, &found) in found.iter().enumerate() {
                     let at_step = |step: f64| {
                         let mut moved = exact.clone();
@@ -184,8 +184,8 @@ fn gradients_are_the_slopes_of_the_loss() {
 fn rows_that_are_left_behind_come_to_where_dense_steps_bring_them() {
     let (rows, width, head) = (40usize, 5usize, 3usize);
     let count = head + rows * width;
-    let mut draws = Sequence::new(9, Purpose::SynthRow, 1);
-    let start: Vec<f32> = (0..count).map(|_| draws.next_unit() as f32 - 0.5).collect();
+    let mut draws = RandomSequence::new(9, Purpose::SynthRow, 1);
+    let start: Vec<f32> = (0..count).map(|_| draws.next_uniform() as f32 - 0.5).collect();
     let mut numbers = start.clone();
     let mut adam = Adam::new(count, head, width, 0.01);
     let mut every = start.clone();
@@ -195,11 +195,11 @@ fn rows_that_are_left_behind_come_to_where_dense_steps_bring_them() {
     for step in 1..=400 {
         // Row 0 is read once and then never again, the others now and then.
         let read: Vec<u32> = (0..rows as u32)
-            .filter(|&row| if row == 0 { step == 3 } else { draws.next_unit() < 0.1 })
+            .filter(|&row| if row == 0 { step == 3 } else { draws.next_uniform() < 0.1 })
             .collect();
         adam.catch_up(&mut numbers, &read);
         let mut gradient: Vec<f32> =
-            (0..head + read.len() * width).map(|_| draws.next_unit() as f32 - 0.5).collect();
+            (0..head + read.len() * width).map(|_| draws.next_uniform() as f32 - 0.5).collect();
         gradient[0] = 0.0;
         adam.step(&mut numbers, &gradient, &read);
         let mut whole = gradient[..head].to_vec();
@@ -226,26 +226,26 @@ fn rows_that_are_left_behind_come_to_where_dense_steps_bring_them() {
     }
 }
 
-fn trained(input: Input, threads: usize) -> (Vec<f32>, f64) {
-    let shape = Shape { features: 30, hidden: vec![140, 20], labels: 150 };
+fn trained(input: InputLayout, threads: usize) -> (Vec<f32>, f64) {
+    let shape = NetworkShape { features: 30, hidden: vec![140, 20], labels: 150 };
     let small = Small::new(90, &shape);
     let data = small.examples(input, Loss::Bce);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     pool.install(|| {
-        let how = How { batch: 16, dropout: 0.2, rate: 0.01, seed: 4 };
+        let how = EpochOptions { batch: 16, dropout: 0.2, rate: 0.01, seed: 4 };
         let world = World::alone();
         let mut training = Training::new(&world, network(&shape), data, (0..80).collect(), how);
         (0..3).for_each(|epoch| {
-            training.epoch(&world, epoch);
+            training.run_epoch(&world, epoch);
         });
-        let held_out = held_out(&world, &training.network, data, &[80, 81, 85, 89], 4);
-        (training.network.numbers, held_out.loss)
+        let held_out = validate(&world, &training.network, data, &[80, 81, 85, 89], 4);
+        (training.network.parameters, held_out.loss)
     })
 }
 
 #[test]
 fn any_number_of_threads_gives_the_same_bits() {
-    for input in [Input::Sparse, Input::Dense] {
+    for input in [InputLayout::Sparse, InputLayout::Dense] {
         let one = trained(input, 1);
         for threads in [2, 3, 5] {
             assert!(one == trained(input, threads), "{input:?}, {threads} threads");
@@ -255,7 +255,7 @@ fn any_number_of_threads_gives_the_same_bits() {
 
 #[test]
 fn sparse_and_dense_rows_give_the_same_network_up_to_rounding() {
-    let (sparse, dense) = (trained(Input::Sparse, 2), trained(Input::Dense, 2));
+    let (sparse, dense) = (trained(InputLayout::Sparse, 2), trained(InputLayout::Dense, 2));
     let apart = sparse.0.iter().zip(&dense.0).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
     assert!(apart < 0.02, "{apart}");
     assert!((sparse.1 - dense.1).abs() < 1e-3 * dense.1, "{} {}", sparse.1, dense.1);
@@ -263,23 +263,23 @@ fn sparse_and_dense_rows_give_the_same_network_up_to_rounding() {
 
 #[test]
 fn training_makes_the_loss_small() {
-    let shape = Shape { features: 30, hidden: vec![32], labels: 10 };
+    let shape = NetworkShape { features: 30, hidden: vec![32], labels: 10 };
     let small = Small::new(60, &shape);
     for loss in LOSSES {
-        let data = small.examples(Input::Sparse, loss);
-        let how = How { batch: 10, dropout: 0.0, rate: 0.01, seed: 4 };
+        let data = small.examples(InputLayout::Sparse, loss);
+        let how = EpochOptions { batch: 10, dropout: 0.0, rate: 0.01, seed: 4 };
         let world = World::alone();
         let mut training = Training::new(&world, network(&shape), data, (0..60).collect(), how);
-        let losses: Vec<f64> = (0..40).map(|epoch| training.epoch(&world, epoch)).collect();
+        let losses: Vec<f64> = (0..40).map(|epoch| training.run_epoch(&world, epoch)).collect();
         assert!(losses[39] < 0.4 * losses[0], "{loss:?}: {losses:?}");
     }
 }
 
 #[test]
 fn logits_of_a_row_do_not_depend_on_the_rows_beside_it() {
-    let shape = Shape { features: 300, hidden: vec![130, 260], labels: 333 };
+    let shape = NetworkShape { features: 300, hidden: vec![130, 260], labels: 333 };
     let small = Small::new(40, &shape);
-    let (network, data) = (network(&shape), small.examples(Input::Sparse, Loss::Bce));
+    let (network, data) = (network(&shape), small.examples(InputLayout::Sparse, Loss::Bce));
     let mut forward = Forward::new();
     let together = forward.logits(&network, (0..40).map(|row| data.features.row(row))).to_vec();
     for row in 0..40 {

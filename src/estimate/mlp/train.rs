@@ -4,22 +4,22 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use super::batch::Input;
-use super::epoch::{How, Training};
-use super::held_out::{HeldOut, held_out};
+use super::backprop;
+use super::batch::InputLayout;
+use super::epoch::{EpochOptions, Training};
 use super::network::Network;
-use super::options::{NetworkOptions, list};
-use super::pass;
-use super::progress::{Numbers, Progress};
-use super::shape::Shape;
-use super::trial::{Trial, Tried, best, next_trial};
+use super::options::{NetworkOptions, comma_separated};
+use super::shape::NetworkShape;
+use super::training_state::{ParametersAndMoments, TrainingState};
+use super::trial::{Trial, TrialResult, best_trial, next_trial};
+use super::validation::{ValidationScores, validate};
 use crate::checkpoint::CheckpointError;
 use crate::error::{Result, usage};
-use crate::estimate::{Rows, Saved, Saving, Watch};
-use crate::format::seconds;
+use crate::estimate::{RowsView, SavedTraining, TrainingCheckpoint, TrainingObserver};
+use crate::format::format_seconds;
 use crate::load::{Examples, total_positives};
-use crate::memory::check_room;
-use crate::random::{Purpose, bits, unit};
+use crate::memory::check_memory;
+use crate::random::{Purpose, bits, uniform};
 use crate::store::ModelFile;
 use crate::world::World;
 
@@ -29,46 +29,50 @@ pub fn train(
     world: &World,
     examples: &Examples,
     options: &NetworkOptions,
-    saved: Option<Saved>,
-    saving: &mut Saving<'_>,
-    watch: &dyn Watch,
+    saved: Option<SavedTraining>,
+    checkpoint: &mut TrainingCheckpoint<'_>,
+    observer: &dyn TrainingObserver,
 ) -> Result<Option<ModelFile>> {
     let Some(labels) = &examples.labels else { return usage("a network needs labels to be trained") };
     let starts = [&examples.features, labels].map(|matrix| matrix.indptr().raw_storage().to_vec());
     let entries: u64 = world.gather_to_all(examples.features.nnz() as u64).iter().sum();
-    let room = Room {
+    let trainer = Trainer {
         world,
         options,
-        watch,
+        observer,
         total_rows: examples.total_rows,
         positives: total_positives(world, labels, examples.total_rows),
-        data: pass::Examples {
-            features: Rows::new(&starts[0], examples.features.indices(), examples.features.data()),
-            labels: Rows::new(&starts[1], labels.indices(), labels.data()),
+        data: backprop::TrainingData {
+            features: RowsView::new(&starts[0], examples.features.indices(), examples.features.data()),
+            labels: RowsView::new(&starts[1], labels.indices(), labels.data()),
             first_row: examples.rows.start,
-            input: Input::for_entries(entries, examples.total_rows, examples.features.cols() as u64),
+            input: InputLayout::for_density(entries, examples.total_rows, examples.features.cols() as u64),
             loss: options.loss,
         },
         features: examples.features.cols(),
     };
-    room.train(saved, saving)
+    trainer.train(saved, checkpoint)
 }
 
 /// What stays the same throughout.
-struct Room<'a> {
+struct Trainer<'a> {
     world: &'a World,
     options: &'a NetworkOptions,
-    watch: &'a dyn Watch,
+    observer: &'a dyn TrainingObserver,
     total_rows: u64,
     /// Rows that have each label.
     positives: Vec<u64>,
-    data: pass::Examples<'a>,
+    data: backprop::TrainingData<'a>,
     features: usize,
 }
 
-impl<'a> Room<'a> {
-    fn train(&self, saved: Option<Saved>, saving: &mut Saving<'_>) -> Result<Option<ModelFile>> {
-        let (held, trained) = self.divide();
+impl<'a> Trainer<'a> {
+    fn train(
+        &self,
+        saved: Option<SavedTraining>,
+        checkpoint: &mut TrainingCheckpoint<'_>,
+    ) -> Result<Option<ModelFile>> {
+        let (held, trained) = self.split_validation_rows();
         let held_rows: u64 = self.world.gather_to_all(held.len() as u64).iter().sum();
         self.world.agree(
             if self.options.validation > 0.0 && (held_rows == 0 || held_rows == self.total_rows) {
@@ -81,57 +85,61 @@ impl<'a> Room<'a> {
                 Ok(())
             },
         )?;
-        let mut resumed = self.share(saved)?;
-        let mut progress = resumed.as_ref().map(|it| it.0.clone()).unwrap_or_default();
+        let mut resumed = self.broadcast_saved(saved)?;
+        let mut state = resumed.as_ref().map(|it| it.0.clone()).unwrap_or_default();
         if resumed.is_some() {
-            saving.goes_on_from(progress.total_epochs);
-            self.watch.line(&format!("going on after epoch {}", progress.total_epochs));
+            checkpoint.resumed_at(state.total_epochs);
+            self.observer.message(&format!("going on after epoch {}", state.total_epochs));
         }
         if self.options.validation > 0.0 {
-            self.watch.line(&format!("{held_rows} rows are held out to find the best number of epochs"));
+            self.observer
+                .message(&format!("{held_rows} rows are held out to find the best number of epochs"));
             // What was saved is in the midst of a trial, at the end of one, or after all of them.
-            while progress.trial.is_some() || progress.losses.is_empty() {
-                if progress.trial.is_none() {
-                    let Some(trial) = next_trial(self.options, &progress.tried) else { break };
-                    (progress.trial, progress.epoch, progress.best) = (Some(trial), 0, None);
+            while state.trial.is_some() || state.losses.is_empty() {
+                if state.trial.is_none() {
+                    let Some(trial) = next_trial(self.options, &state.tried) else { break };
+                    (state.trial, state.epoch, state.best) = (Some(trial), 0, None);
                 }
-                self.try_out(&mut progress, resumed.take(), &trained, (&held, held_rows), saving)?;
+                self.run_trial(&mut state, resumed.take(), &trained, (&held, held_rows), checkpoint)?;
             }
         }
-        let chosen = best(self.options, &progress.tried).map(|it| (it.trial.clone(), it.epochs));
+        let chosen = best_trial(self.options, &state.tried).map(|it| (it.trial.clone(), it.epochs));
         let asked = Trial { hidden: self.options.hidden.clone(), rate: self.options.rate };
         let (trial, epochs) = chosen.unwrap_or((asked, self.options.epochs));
         let all = (0..self.data.features.count()).collect();
-        let mut training = self.begin(&trial, all)?;
-        match resumed.take().filter(|_| !progress.losses.is_empty()) {
-            Some(before) => take_over(&mut training, before),
-            None => progress.epoch = 0,
+        let mut training = self.new_training(&trial, all)?;
+        match resumed.take().filter(|_| !state.losses.is_empty()) {
+            Some(before) => restore_parameters(&mut training, before),
+            None => state.epoch = 0,
         }
-        self.watch
-            .line(&format!("training {} on all rows for {epochs} epochs", training.network.shape.text()));
-        self.header();
-        while progress.epoch < epochs {
+        self.observer
+            .message(&format!("training {} on all rows for {epochs} epochs", training.network.shape.text()));
+        self.print_header();
+        while state.epoch < epochs {
             let start = Instant::now();
-            let loss = self.epoch(&mut training, &mut progress)?;
-            progress.losses.push(loss);
-            self.line(progress.epoch, loss, None, start);
-            self.between(&progress, &training, saving)?;
+            let loss = self.run_epoch(&mut training, &mut state)?;
+            state.losses.push(loss);
+            self.print_epoch(state.epoch, loss, None, start);
+            self.save_or_stop(&state, &training, checkpoint)?;
         }
-        let file = self.world.is_root().then(|| self.file(training.network, &progress, epochs));
+        let file = self.world.is_root().then(|| self.to_model_file(training.network, &state, epochs));
         Ok(file)
     }
 
     /// This rank's rows that are held out, and the others. Which, depends on the seed and the global row only.
-    fn divide(&self) -> (Vec<usize>, Vec<usize>) {
+    fn split_validation_rows(&self) -> (Vec<usize>, Vec<usize>) {
         let draw = |&row: &usize| {
-            unit(bits(self.options.seed, Purpose::Holdout, 0, self.data.first_row + row as u64))
+            uniform(bits(self.options.seed, Purpose::Holdout, 0, self.data.first_row + row as u64))
                 < self.options.validation
         };
         (0..self.data.features.count()).partition(draw)
     }
 
     /// What an earlier run has saved, on all ranks. Collective.
-    fn share(&self, saved: Option<Saved>) -> Result<Option<(Progress, Numbers)>> {
+    fn broadcast_saved(
+        &self,
+        saved: Option<SavedTraining>,
+    ) -> Result<Option<(TrainingState, ParametersAndMoments)>> {
         let foreign = || CheckpointError::Differs {
             file: "the checkpoint".into(),
             difference: "made by another program of the same version".into(),
@@ -141,66 +149,73 @@ impl<'a> Room<'a> {
         if bytes.is_empty() {
             return Ok(None);
         }
-        self.world.agree(Progress::restore(&bytes).ok_or_else(|| foreign().into()).map(Some))
+        self.world.agree(TrainingState::from_bytes(&bytes).ok_or_else(|| foreign().into()).map(Some))
     }
 
     /// A network before its first epoch.
-    fn begin(&self, trial: &Trial, rows: Vec<usize>) -> Result<Training<'a>> {
-        let shape =
-            Shape { features: self.features, hidden: trial.hidden.clone(), labels: self.positives.len() };
+    fn new_training(&self, trial: &Trial, rows: Vec<usize>) -> Result<Training<'a>> {
+        let shape = NetworkShape {
+            features: self.features,
+            hidden: trial.hidden.clone(),
+            labels: self.positives.len(),
+        };
         // The numbers, two moments, a gradient, and two copies for checkpoints; units and logits of a batch.
-        let numbers = shape.parameters() as u64 * 4 * (4 + if self.world.is_root() { 6 } else { 0 });
+        let numbers = shape.parameter_count() as u64 * 4 * (4 + if self.world.is_root() { 6 } else { 0 });
         let units = (2 * shape.hidden.iter().sum::<usize>() + shape.labels) as u64;
-        check_room(self.world, numbers + units * self.options.batch as u64 * 4)?;
+        check_memory(self.world, numbers + units * self.options.batch as u64 * 4)?;
         let network =
             Network::random(shape, self.options.seed, &self.positives, self.total_rows, self.options.loss);
         let NetworkOptions { batch, dropout, seed, .. } = *self.options;
-        let how = How { batch, dropout, rate: trial.rate, seed };
+        let how = EpochOptions { batch, dropout, rate: trial.rate, seed };
         Ok(Training::new(self.world, network, self.data, rows, how))
     }
 
     /// Trains one network until it gets no better on the rows held out.
-    fn try_out(
+    fn run_trial(
         &self,
-        progress: &mut Progress,
-        resumed: Option<(Progress, Numbers)>,
+        state: &mut TrainingState,
+        resumed: Option<(TrainingState, ParametersAndMoments)>,
         rows: &[usize],
         (held, held_rows): (&[usize], u64),
-        saving: &mut Saving<'_>,
+        checkpoint: &mut TrainingCheckpoint<'_>,
     ) -> Result<()> {
-        let trial = progress.trial.clone().expect("a trial is at work");
-        let mut training = self.begin(&trial, rows.to_vec())?;
+        let trial = state.trial.clone().expect("a trial is at work");
+        let mut training = self.new_training(&trial, rows.to_vec())?;
         if let Some(before) = resumed.filter(|it| it.0.trial.is_some()) {
-            take_over(&mut training, before);
+            restore_parameters(&mut training, before);
         }
-        self.watch.line(&format!("trying {}, learning rate {}", training.network.shape.text(), trial.rate));
-        self.header();
-        while !self.is_over(progress) {
+        self.observer.message(&format!(
+            "trying {}, learning rate {}",
+            training.network.shape.text(),
+            trial.rate
+        ));
+        self.print_header();
+        while !self.trial_is_over(state) {
             let start = Instant::now();
-            let loss = self.epoch(&mut training, progress)?;
-            let found = held_out(self.world, &training.network, self.data, held, held_rows);
-            self.line(progress.epoch, loss, Some(found), start);
-            if progress.best.is_none_or(|best| found.beats(&best.1, self.options.loss)) {
-                progress.best = Some((progress.epoch, found));
+            let loss = self.run_epoch(&mut training, state)?;
+            let found = validate(self.world, &training.network, self.data, held, held_rows);
+            self.print_epoch(state.epoch, loss, Some(found), start);
+            if state.best.is_none_or(|best| found.is_better_than(&best.1, self.options.loss)) {
+                state.best = Some((state.epoch, found));
             }
-            self.between(progress, &training, saving)?;
+            self.save_or_stop(state, &training, checkpoint)?;
         }
-        let (epochs, held_out) = progress.best.unwrap_or_default();
-        progress.tried.push(Tried { trial, epochs, held_out });
-        progress.trial = None;
+        let (epochs, held_out) = state.best.unwrap_or_default();
+        state.tried.push(TrialResult { trial, epochs, held_out });
+        state.trial = None;
         Ok(())
     }
 
-    fn is_over(&self, progress: &Progress) -> bool {
-        let best = progress.best.map_or(0, |best| best.0);
-        progress.epoch >= self.options.epochs || progress.epoch >= best + self.options.patience
+    fn trial_is_over(&self, state: &TrainingState) -> bool {
+        let best = state.best.map_or(0, |best| best.0);
+        state.epoch >= self.options.epochs || state.epoch >= best + self.options.patience
     }
 
-    fn epoch(&self, training: &mut Training<'_>, progress: &mut Progress) -> Result<f64> {
-        let loss = training.epoch(self.world, progress.epoch);
-        progress.epoch += 1;
-        progress.total_epochs += 1;
-        progress.steps = training.adam.steps;
+    fn run_epoch(&self, training: &mut Training<'_>, state: &mut TrainingState) -> Result<f64> {
+        let loss = training.run_epoch(self.world, state.epoch);
+        state.epoch += 1;
+        state.total_epochs += 1;
+        state.steps = training.adam.steps;
         // The same number on all ranks.
         self.world.agree(if loss.is_finite() {
             Ok(loss)
@@ -208,42 +223,47 @@ impl<'a> Room<'a> {
             usage(format!(
                 "the loss is {loss} after epoch {}: the network has diverged; use a smaller --learning-rate, or scale \
                  the features",
-                progress.epoch
+                state.epoch
             ))
         })
     }
 
-    fn between(&self, progress: &Progress, training: &Training<'_>, saving: &mut Saving<'_>) -> Result<()> {
-        let numbers = [&training.network.numbers, &training.adam.first, &training.adam.second];
-        let what = format!("after epoch {}", progress.total_epochs);
-        saving.between(
-            progress.total_epochs,
+    fn save_or_stop(
+        &self,
+        state: &TrainingState,
+        training: &Training<'_>,
+        checkpoint: &mut TrainingCheckpoint<'_>,
+    ) -> Result<()> {
+        let numbers = [&training.network.parameters, &training.adam.first, &training.adam.second];
+        let what = format!("after epoch {}", state.total_epochs);
+        checkpoint.save_or_stop(
+            state.total_epochs,
             &what,
-            |space| progress.save(numbers.map(Vec::as_slice), space),
-            self.watch,
+            |space| state.to_snapshot(numbers.map(Vec::as_slice), space),
+            self.observer,
         )
     }
 
-    fn header(&self) {
-        self.watch.line("epoch         loss     held out     P@1     P@3     P@5    F1@5      time");
+    fn print_header(&self) {
+        self.observer.message("epoch         loss     held out     P@1     P@3     P@5    F1@5      time");
     }
 
-    fn line(&self, epoch: u32, loss: f64, found: Option<HeldOut>, start: Instant) {
-        let time = seconds(start.elapsed().as_secs_f64());
+    fn print_epoch(&self, epoch: u32, loss: f64, found: Option<ValidationScores>, start: Instant) {
+        let time = format_seconds(start.elapsed().as_secs_f64());
         let found = match found {
-            Some(HeldOut { loss, precision: [one, three, five], macro_f1 }) => {
+            Some(ValidationScores { loss, precision: [one, three, five], macro_f1 }) => {
                 format!("{loss:>11.5}  {one:.4}  {three:.4}  {five:.4}  {macro_f1:.4}")
             }
             None => " ".repeat(43),
         };
-        self.watch.line(&format!("{epoch:>5}  {loss:>11.5}  {found}  {time:>8}"));
+        self.observer.message(&format!("{epoch:>5}  {loss:>11.5}  {found}  {time:>8}"));
     }
 
-    fn file(&self, network: Network, progress: &Progress, epochs: u32) -> ModelFile {
+    fn to_model_file(&self, network: Network, state: &TrainingState, epochs: u32) -> ModelFile {
         let shape = network.shape.clone();
-        let tried = |tried: &Tried| {
+        let tried = |tried: &TrialResult| {
             json!({
-                "hidden": list(&tried.trial.hidden), "learning-rate": tried.trial.rate, "epochs": tried.epochs,
+                "hidden": comma_separated(&tried.trial.hidden), "learning-rate": tried.trial.rate, "epochs": tried.epochs,
                 "held-out-loss": tried.held_out.loss, "held-out-precision": tried.held_out.precision,
                 "held-out-macro-f1": tried.held_out.macro_f1,
             })
@@ -256,11 +276,11 @@ impl<'a> Room<'a> {
             options: self.options.to_json(),
             record: json!({
                 "layers": shape.text(),
-                "parameters": shape.parameters(),
+                "parameters": shape.parameter_count(),
                 "epochs": epochs,
-                "loss": progress.losses.last(),
+                "loss": state.losses.last(),
                 "ranks": self.world.size(),
-                "tried": progress.tried.iter().map(tried).collect::<Vec<_>>(),
+                "tried": state.tried.iter().map(tried).collect::<Vec<_>>(),
             }),
             ..ModelFile::default()
         };
@@ -270,8 +290,15 @@ impl<'a> Room<'a> {
 }
 
 /// Goes on with the numbers that an earlier run has saved.
-fn take_over(training: &mut Training<'_>, (progress, [numbers, first, second]): (Progress, Numbers)) {
-    assert_eq!(numbers.len(), training.network.numbers.len(), "the options of the checkpoint are the same");
-    training.network.numbers = numbers;
-    training.adam.resume(progress.steps, first, second);
+fn restore_parameters(
+    training: &mut Training<'_>,
+    (state, [numbers, first, second]): (TrainingState, ParametersAndMoments),
+) {
+    assert_eq!(
+        numbers.len(),
+        training.network.parameters.len(),
+        "the options of the checkpoint are the same"
+    );
+    training.network.parameters = numbers;
+    training.adam.resume(state.steps, first, second);
 }

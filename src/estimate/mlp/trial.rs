@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::held_out::HeldOut;
 use super::options::NetworkOptions;
+use super::validation::ValidationScores;
 
 /// What differs between the networks that are tried.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,40 +14,42 @@ pub(super) struct Trial {
 
 /// The best epoch of a trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Tried {
+pub(super) struct TrialResult {
     pub trial: Trial,
     /// Epochs, from 1.
     pub epochs: u32,
-    pub held_out: HeldOut,
+    pub held_out: ValidationScores,
 }
 
 /// Layers that a search tries beside those it is given.
-const LAYERS: [&[usize]; 5] = [&[256], &[1024], &[2048], &[512, 512], &[512, 512, 512]];
+const LAYERS_TO_TRY: [&[usize]; 5] = [&[256], &[1024], &[2048], &[512, 512], &[512, 512, 512]];
 
 /// And learning rates, times the one it is given, with the best layers.
-const RATES: [f64; 2] = [0.5, 2.0];
+const RATE_FACTORS_TO_TRY: [f64; 2] = [0.5, 2.0];
 
 /// The next network to try after these: first all layers, then the learning rates with the best of them.
-pub(super) fn next_trial(options: &NetworkOptions, tried: &[Tried]) -> Option<Trial> {
+pub(super) fn next_trial(options: &NetworkOptions, tried: &[TrialResult]) -> Option<Trial> {
     let given = Trial { hidden: options.hidden.clone(), rate: options.rate };
     let mut wanted = vec![given];
     if options.search {
-        let others = LAYERS.iter().filter(|&&hidden| hidden != options.hidden);
+        let others = LAYERS_TO_TRY.iter().filter(|&&hidden| hidden != options.hidden);
         wanted.extend(others.map(|hidden| Trial { hidden: hidden.to_vec(), rate: options.rate }));
     }
     let layers = wanted.len();
-    if let Some(best) =
-        best(options, &tried[..layers.min(tried.len())]).filter(|_| options.search && tried.len() >= layers)
+    if let Some(best) = best_trial(options, &tried[..layers.min(tried.len())])
+        .filter(|_| options.search && tried.len() >= layers)
     {
         let hidden = &best.trial.hidden;
-        wanted.extend(RATES.iter().map(|by| Trial { hidden: hidden.clone(), rate: options.rate * by }));
+        wanted.extend(
+            RATE_FACTORS_TO_TRY.iter().map(|by| Trial { hidden: hidden.clone(), rate: options.rate * by }),
+        );
     }
     wanted.into_iter().nth(tried.len())
 }
 
 /// The one that is best on the rows held out; of equal ones the first.
-pub(super) fn best<'t>(options: &NetworkOptions, tried: &'t [Tried]) -> Option<&'t Tried> {
-    tried.iter().reduce(|a, b| if b.held_out.beats(&a.held_out, options.loss) { b } else { a })
+pub(super) fn best_trial<'t>(options: &NetworkOptions, tried: &'t [TrialResult]) -> Option<&'t TrialResult> {
+    tried.iter().reduce(|a, b| if b.held_out.is_better_than(&a.held_out, options.loss) { b } else { a })
 }
 
 #[cfg(test)]
@@ -70,11 +72,11 @@ mod tests {
         }
     }
 
-    fn all(search: bool, loss: impl Fn(&Trial) -> f64) -> Vec<Tried> {
+    fn all(search: bool, loss: impl Fn(&Trial) -> f64) -> Vec<TrialResult> {
         let mut tried = Vec::new();
         while let Some(trial) = next_trial(&options(search), &tried) {
-            let held_out = HeldOut { loss: loss(&trial), ..HeldOut::default() };
-            tried.push(Tried { trial, epochs: 3, held_out });
+            let held_out = ValidationScores { loss: loss(&trial), ..ValidationScores::default() };
+            tried.push(TrialResult { trial, epochs: 3, held_out });
         }
         tried
     }
@@ -101,6 +103,6 @@ mod tests {
                 "[512, 512] 0.002"
             ]
         );
-        assert_eq!(best(&options(true), &tried).unwrap().trial.rate, 0.002);
+        assert_eq!(best_trial(&options(true), &tried).unwrap().trial.rate, 0.002);
     }
 }

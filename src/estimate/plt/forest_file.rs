@@ -1,7 +1,7 @@
 //! A forest in a model file.
 
 use super::forest::{Forest, NO_NODE};
-use crate::store::{Array, ModelFile};
+use crate::store::{ModelArray, ModelFile};
 
 impl Forest {
     /// Puts the arrays of the forest into `file`, in the group `forest`. The weights are a CSR matrix of nodes x features.
@@ -23,13 +23,13 @@ impl Forest {
         let missing = |name: &str| format!("it has no array 'forest/{name}' of the right type");
         let take = |file: &mut ModelFile, name: &str| file.take(&format!("forest/{name}"));
         let numbers = |file: &mut ModelFile, name: &str| {
-            take(file, name).and_then(Array::into_u32).ok_or_else(|| missing(name))
+            take(file, name).and_then(ModelArray::into_u32).ok_or_else(|| missing(name))
         };
         let places = |file: &mut ModelFile, name: &str| {
-            take(file, name).and_then(Array::into_u64).ok_or_else(|| missing(name))
+            take(file, name).and_then(ModelArray::into_u64).ok_or_else(|| missing(name))
         };
         let values = |file: &mut ModelFile, name: &str| {
-            take(file, name).and_then(Array::into_f32).ok_or_else(|| missing(name))
+            take(file, name).and_then(ModelArray::into_f32).ok_or_else(|| missing(name))
         };
         let forest = Forest {
             features: file.features as usize,

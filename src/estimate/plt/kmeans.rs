@@ -3,26 +3,26 @@
 use rayon::prelude::*;
 
 use super::representations::{Representations, normalise};
-use crate::random::Sequence;
+use crate::random::RandomSequence;
 
 /// Rounds after which parts hardly change any more.
-const ROUNDS: usize = 20;
+const MAX_ROUNDS: usize = 20;
 
 /// Brings `labels` into an order in which parts of [`sizes`] are alike. The labels come in ascending order; what comes
 /// out depends on them and on `random` alone. In each part they ascend again.
-pub(super) fn divide(
+pub(super) fn cluster(
     labels: &mut [u32],
     parts: usize,
     representations: &Representations,
-    mut random: Sequence,
+    mut random: RandomSequence,
 ) {
     let sizes = sizes(labels.len(), parts);
-    let mut centres: Vec<Vec<f32>> = draw(labels.len(), parts, &mut random)
+    let mut centres: Vec<Vec<f32>> = draw_distinct(labels.len(), parts, &mut random)
         .into_iter()
         .map(|at| centre(&[labels[at]], representations))
         .collect();
     let mut before = f64::NEG_INFINITY;
-    for _ in 0..ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         let similarities: Vec<f32> = labels
             .par_iter()
             .with_min_len(16)
@@ -53,10 +53,10 @@ pub(super) fn sizes(count: usize, parts: usize) -> Vec<usize> {
 }
 
 /// Different places of a list.
-fn draw(count: usize, parts: usize, random: &mut Sequence) -> Vec<usize> {
+fn draw_distinct(count: usize, parts: usize, random: &mut RandomSequence) -> Vec<usize> {
     let mut drawn = Vec::new();
     while drawn.len() < parts {
-        let at = (random.next_unit() * count as f64) as usize;
+        let at = (random.next_uniform() * count as f64) as usize;
         if !drawn.contains(&at) {
             drawn.push(at);
         }
@@ -78,7 +78,7 @@ fn centre(labels: &[u32], representations: &Representations) -> Vec<f32> {
     centre
 }
 
-/// Gives each label a part that has room. Those for which it matters most choose first.
+/// Gives each label a part that has capacity. Those for which it matters most choose first.
 fn assign(similarities: &[f32], parts: usize, sizes: &[usize]) -> Vec<usize> {
     let count = similarities.len() / parts;
     let of = |label: usize| &similarities[label * parts..(label + 1) * parts];
@@ -95,14 +95,14 @@ fn assign(similarities: &[f32], parts: usize, sizes: &[usize]) -> Vec<usize> {
     };
     let mut order: Vec<(f32, usize)> = (0..count).map(|label| (preference(label), label)).collect();
     order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    let mut room = sizes.to_vec();
+    let mut capacity = sizes.to_vec();
     let mut assigned = vec![0; count];
     for (_, label) in order {
         let similar = of(label);
-        let free = (0..parts).filter(|&part| room[part] > 0);
+        let free = (0..parts).filter(|&part| capacity[part] > 0);
         let best = free.reduce(|best, part| if similar[part] > similar[best] { part } else { best });
         assigned[label] = best.expect("the sizes add up to the number of labels");
-        room[assigned[label]] -= 1;
+        capacity[assigned[label]] -= 1;
     }
     assigned
 }

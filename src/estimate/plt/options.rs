@@ -6,7 +6,7 @@ use crate::checkpoint::Fingerprint;
 
 /// How labels are arranged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum TreeShape {
     /// Trees made by balanced k-means: `arity` children a node, until at most `leaf_size` labels are left.
     Trees { trees: usize, arity: usize, leaf_size: usize },
     /// All labels below one root: one-vs-rest.
@@ -15,7 +15,7 @@ pub enum Shape {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TreeOptions {
-    pub shape: Shape,
+    pub shape: TreeShape,
     /// Weight of the loss against that of the regulariser: C of LIBLINEAR.
     pub cost: f64,
     /// When a node's problem is solved well enough.
@@ -31,17 +31,17 @@ impl TreeOptions {
     /// The name of the estimator.
     pub fn estimator(&self) -> &'static str {
         match self.shape {
-            Shape::Trees { .. } => "plt",
-            Shape::Flat => "linear",
+            TreeShape::Trees { .. } => "plt",
+            TreeShape::Flat => "linear",
         }
     }
 
-    fn named(&self) -> Vec<(&'static str, Value)> {
+    fn values_by_name(&self) -> Vec<(&'static str, Value)> {
         let mut named = match self.shape {
-            Shape::Trees { trees, arity, leaf_size } => {
+            TreeShape::Trees { trees, arity, leaf_size } => {
                 vec![("trees", json!(trees)), ("arity", json!(arity)), ("leaf-size", json!(leaf_size))]
             }
-            Shape::Flat => Vec::new(),
+            TreeShape::Flat => Vec::new(),
         };
         named.extend([
             ("cost", json!(self.cost)),
@@ -55,12 +55,14 @@ impl TreeOptions {
 
     /// By name, for the model file.
     pub fn to_json(&self) -> Value {
-        Value::Object(self.named().into_iter().map(|(name, value)| (name.into(), value)).collect())
+        Value::Object(self.values_by_name().into_iter().map(|(name, value)| (name.into(), value)).collect())
     }
 
     /// All that decides a model, as far as it is known without the data.
-    pub fn facts(&self) -> Fingerprint {
+    pub fn fingerprint(&self) -> Fingerprint {
         let start = Fingerprint::of_program().with("estimator", self.estimator()).with("seed", self.seed);
-        self.named().into_iter().fold(start, |facts, (name, value)| facts.with(name, value))
+        self.values_by_name()
+            .into_iter()
+            .fold(start, |fingerprint, (name, value)| fingerprint.with(name, value))
     }
 }

@@ -1,6 +1,6 @@
 //! The labels of rows, and the rows of labels.
 
-use crate::estimate::Rows;
+use crate::estimate::RowsView;
 
 /// The positive instances of each label, ascending.
 pub(super) struct Positives {
@@ -9,7 +9,7 @@ pub(super) struct Positives {
 }
 
 impl Positives {
-    pub fn new(labels: Rows<'_>, count: usize) -> Positives {
+    pub fn new(labels: RowsView<'_>, count: usize) -> Positives {
         let mut starts = vec![0; count + 1];
         for row in 0..labels.count() {
             labels.row(row).0.iter().for_each(|&label| starts[label as usize + 1] += 1);

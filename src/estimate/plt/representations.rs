@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::positives::Positives;
-use crate::estimate::Rows;
+use crate::estimate::RowsView;
 
 /// A sparse vector of length 1 for each label; empty for labels without positive instance.
 pub(super) struct Representations {
@@ -13,7 +13,7 @@ pub(super) struct Representations {
 
 impl Representations {
     /// Of rows whose values are normalised already.
-    pub fn new(rows: Rows<'_>, width: usize, positives: &Positives) -> Representations {
+    pub fn new(rows: RowsView<'_>, width: usize, positives: &Positives) -> Representations {
         let sum = |dense: &mut Vec<f32>, label: usize| {
             dense.resize(width, 0.0);
             let mut touched = Vec::new();

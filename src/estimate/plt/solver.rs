@@ -13,7 +13,7 @@
 
 use super::options::TreeOptions;
 use super::sigmoid::sigmoid;
-use crate::random::{Purpose, Sequence};
+use crate::random::{Purpose, RandomSequence};
 
 /// Rows of a problem. Columns are those of the weights to be found.
 #[derive(Clone, Debug, Default)]
@@ -27,9 +27,9 @@ pub(super) struct LocalRows {
 
 /// The lanes of which a row is a positive instance, and those it is an instance of at all, as bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Targets {
+pub(super) struct LaneTargets {
     pub positive: u32,
-    pub member: u32,
+    pub included: u32,
 }
 
 /// Weights of all lanes: a vector of lanes for each column.
@@ -44,62 +44,62 @@ pub(super) struct Solution<const LANES: usize> {
 /// of the cost: that is how far the probability of a row may be from what its coefficient stands for.
 pub(super) fn solve<const LANES: usize>(
     rows: &LocalRows,
-    targets: &[Targets],
+    targets: &[LaneTargets],
     options: &TreeOptions,
     problem: u64,
 ) -> Solution<LANES> {
-    let mut work = Work::<LANES> {
+    let mut state = SolverState::<LANES> {
         rows,
         targets,
         cost: options.cost as f32,
-        squares: squares(rows),
+        squares: squared_norms(rows),
         coefficients: vec![[0.0; LANES]; targets.len()],
         weights: vec![[0.0; LANES]; rows.width],
         biases: [0.0; LANES],
-        pauses: vec![Pause::default(); targets.len()],
+        pauses: vec![RowPause::default(); targets.len()],
         limit: (options.tolerance * options.cost) as f32,
     };
     let mut order: Vec<u32> = (0..targets.len() as u32).collect();
-    let mut random = Sequence::new(options.seed, Purpose::Solver, problem);
+    let mut random = RandomSequence::new(options.seed, Purpose::Solver, problem);
     for _ in 0..options.max_passes {
         shuffle(&mut order, &mut random);
-        let farthest = pulp::Arch::new().dispatch(Pass { work: &mut work, order: &order });
-        if farthest <= work.limit {
+        let farthest = pulp::Arch::new().dispatch(SolverPass { state: &mut state, order: &order });
+        if farthest <= state.limit {
             break;
         }
     }
-    Solution { weights: work.weights, biases: work.biases }
+    Solution { weights: state.weights, biases: state.biases }
 }
 
 /// What solving one coefficient after the other reads and changes.
-struct Work<'r, const LANES: usize> {
+struct SolverState<'r, const LANES: usize> {
     rows: &'r LocalRows,
-    targets: &'r [Targets],
+    targets: &'r [LaneTargets],
     cost: f32,
     /// |x|^2 of each row, the bias included.
     squares: Vec<f32>,
     coefficients: Vec<[f32; LANES]>,
     weights: Vec<[f32; LANES]>,
     biases: [f32; LANES],
-    pauses: Vec<Pause>,
+    pauses: Vec<RowPause>,
     /// How far a coefficient may be from where it should be.
     limit: f32,
 }
 
 /// Rows whose coefficients hardly move are left alone for some passes: 1, then 3, then 7 at a time.
 #[derive(Clone, Copy, Default)]
-struct Pause {
+struct RowPause {
     left: u8,
     length: u8,
 }
 
 /// One pass over the rows; tells how far the farthest coefficient was from where it should be.
-struct Pass<'w, 'r, const LANES: usize> {
-    work: &'w mut Work<'r, LANES>,
+struct SolverPass<'w, 'r, const LANES: usize> {
+    state: &'w mut SolverState<'r, LANES>,
     order: &'w [u32],
 }
 
-impl<const LANES: usize> pulp::WithSimd for Pass<'_, '_, LANES> {
+impl<const LANES: usize> pulp::WithSimd for SolverPass<'_, '_, LANES> {
     type Output = f32;
 
     #[inline(always)]
@@ -107,21 +107,21 @@ impl<const LANES: usize> pulp::WithSimd for Pass<'_, '_, LANES> {
         let mut farthest = 0.0f32;
         for &row in self.order {
             let row = row as usize;
-            let Pause { left, length } = self.work.pauses[row];
+            let RowPause { left, length } = self.state.pauses[row];
             if left > 0 {
-                self.work.pauses[row].left -= 1;
+                self.state.pauses[row].left -= 1;
                 continue;
             }
-            let distance = self.work.step(row);
-            let length = if distance < 0.1 * self.work.limit { (2 * length + 1).min(7) } else { 0 };
-            self.work.pauses[row] = Pause { left: length, length };
+            let distance = self.state.step(row);
+            let length = if distance < 0.1 * self.state.limit { (2 * length + 1).min(7) } else { 0 };
+            self.state.pauses[row] = RowPause { left: length, length };
             farthest = farthest.max(distance);
         }
         farthest
     }
 }
 
-impl<const LANES: usize> Work<'_, LANES> {
+impl<const LANES: usize> SolverState<'_, LANES> {
     /// Moves the coefficients of one row; tells the largest distance from where they should have been.
     #[inline(always)]
     fn step(&mut self, row: usize) -> f32 {
@@ -129,13 +129,13 @@ impl<const LANES: usize> Work<'_, LANES> {
         let (columns, values) = (&self.rows.columns[entries.clone()], &self.rows.values[entries]);
         let scores = self.scores(columns, values);
         let (cost, square) = (self.cost, self.squares[row]);
-        let Targets { positive, member } = self.targets[row];
+        let LaneTargets { positive, included } = self.targets[row];
         let coefficients = &mut self.coefficients[row];
         let mut moves = [0.0f32; LANES];
         let mut distances = [0.0f32; LANES];
         for lane in 0..LANES {
             let target = ((positive >> lane) & 1) as f32;
-            let counts = ((member >> lane) & 1) as f32;
+            let counts = ((included >> lane) & 1) as f32;
             let now = sigmoid(scores[lane]);
             let distance = (cost * (target - now) - coefficients[lane]) * counts;
             // Newton's step, and then the slope from here to where it leads.
@@ -187,7 +187,7 @@ impl<const LANES: usize> Work<'_, LANES> {
     }
 }
 
-fn squares(rows: &LocalRows) -> Vec<f32> {
+fn squared_norms(rows: &LocalRows) -> Vec<f32> {
     let square = |entries: &[usize]| {
         let values = &rows.values[entries[0]..entries[1]];
         1.0 + values.iter().map(|value| value * value).sum::<f32>()
@@ -196,7 +196,7 @@ fn squares(rows: &LocalRows) -> Vec<f32> {
 }
 
 /// Fisher and Yates.
-fn shuffle(order: &mut [u32], random: &mut Sequence) {
+fn shuffle(order: &mut [u32], random: &mut RandomSequence) {
     for last in (1..order.len()).rev() {
         let other = ((random.next_bits() >> 32) * (last as u64 + 1)) >> 32;
         order.swap(last, other as usize);

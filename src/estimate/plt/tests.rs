@@ -3,20 +3,20 @@
 use std::path::Path;
 
 use super::forest::{Forest, NO_NODE};
-use super::grow::{Planned, assemble, grow};
-use super::options::{Shape, TreeOptions};
+use super::options::{TreeOptions, TreeShape};
 use super::positives::Positives;
-use super::problem::{Lessons, Space, UnitRows};
-use super::solver::{LocalRows, Targets, solve};
+use super::solver::{LaneTargets, LocalRows, solve};
 use super::tree::Tree;
+use super::tree_plan::{TreePlan, assemble_forest, grow_trees};
 use super::unit_model::{UnitModel, train_unit};
+use super::unit_rows::{ColumnScratch, TrainingSet, UnitRows};
 use super::units::units_of;
-use crate::estimate::{Ask, Kept, Model, Rows};
-use crate::random::{Purpose, Sequence};
+use crate::estimate::{Model, PredictOptions, RowsView, TopMarginals};
+use crate::random::{Purpose, RandomSequence};
 use crate::store::ModelFile;
 
 const OPTIONS: TreeOptions = TreeOptions {
-    shape: Shape::Trees { trees: 1, arity: 2, leaf_size: 6 },
+    shape: TreeShape::Trees { trees: 1, arity: 2, leaf_size: 6 },
     cost: 10.0,
     tolerance: 0.1,
     max_passes: 100,
@@ -26,26 +26,26 @@ const OPTIONS: TreeOptions = TreeOptions {
 
 /// Sparse rows: where each begins, columns and values.
 #[derive(Clone, Default)]
-struct Made {
+struct RandomRows {
     starts: Vec<usize>,
     columns: Vec<u32>,
     values: Vec<f32>,
 }
 
-impl Made {
-    fn rows(&self) -> Rows<'_> {
-        Rows::new(&self.starts, &self.columns, &self.values)
+impl RandomRows {
+    fn rows(&self) -> RowsView<'_> {
+        RowsView::new(&self.starts, &self.columns, &self.values)
     }
 
     /// Each cell is there with the given chance.
-    fn draw(count: usize, width: usize, chance: f64, seed: u64) -> Made {
-        let mut random = Sequence::new(seed, Purpose::SynthRow, 0);
-        let mut made = Made { starts: vec![0], ..Made::default() };
+    fn draw(count: usize, width: usize, chance: f64, seed: u64) -> RandomRows {
+        let mut random = RandomSequence::new(seed, Purpose::SynthRow, 0);
+        let mut made = RandomRows { starts: vec![0], ..RandomRows::default() };
         for _ in 0..count {
             for column in 0..width as u32 {
-                if random.next_unit() < chance {
+                if random.next_uniform() < chance {
                     made.columns.push(column);
-                    made.values.push(random.next_unit() as f32 + 0.1);
+                    made.values.push(random.next_uniform() as f32 + 0.1);
                 }
             }
             made.starts.push(made.columns.len());
@@ -54,13 +54,13 @@ impl Made {
     }
 
     fn local(&self, width: usize) -> LocalRows {
-        let Made { starts, columns, values } = self.clone();
+        let RandomRows { starts, columns, values } = self.clone();
         LocalRows { starts, columns, values, width }
     }
 }
 
 /// The least of the objective, by descent in double precision: weights, and the bias behind them.
-fn descend(rows: Rows<'_>, width: usize, target: impl Fn(usize) -> Option<bool>, cost: f64) -> Vec<f64> {
+fn descend(rows: RowsView<'_>, width: usize, target: impl Fn(usize) -> Option<bool>, cost: f64) -> Vec<f64> {
     let mut weights = vec![0.0; width + 1];
     let members: Vec<(usize, bool)> = (0..rows.count()).filter_map(|row| Some((row, target(row)?))).collect();
     let score = |weights: &[f64], row: usize| {
@@ -105,21 +105,21 @@ fn descend(rows: Rows<'_>, width: usize, target: impl Fn(usize) -> Option<bool>,
 #[test]
 fn the_solver_finds_the_optimum_of_every_lane() {
     let (width, cost) = (9, 10.0);
-    let made = Made::draw(40, width, 0.4, 1);
-    let mut random = Sequence::new(2, Purpose::SynthLabel, 0);
+    let made = RandomRows::draw(40, width, 0.4, 1);
+    let mut random = RandomSequence::new(2, Purpose::SynthLabel, 0);
     // The last lane is no instance of every third row, and the first has no positive one.
-    let targets: Vec<Targets> = (0..40)
-        .map(|row| Targets {
+    let targets: Vec<LaneTargets> = (0..40)
+        .map(|row| LaneTargets {
             positive: (random.next_bits() & random.next_bits()) as u32 & 0b110,
-            member: if row % 3 == 0 { 0b011 } else { 0b111 },
+            included: if row % 3 == 0 { 0b011 } else { 0b111 },
         })
         .collect();
     let options = TreeOptions { tolerance: 1e-6, max_passes: 5000, cost, ..OPTIONS };
     let found = solve::<4>(&made.local(width), &targets, &options, 0);
     for lane in 0..3 {
         let of_row = |row: usize| {
-            let Targets { positive, member } = targets[row];
-            ((member >> lane) & 1 == 1).then_some((positive >> lane) & 1 == 1)
+            let LaneTargets { positive, included } = targets[row];
+            ((included >> lane) & 1 == 1).then_some((positive >> lane) & 1 == 1)
         };
         let best = descend(made.rows(), width, of_row, cost);
         let ours = (0..width).map(|column| found.weights[column][lane]).chain([found.biases[lane]]);
@@ -136,40 +136,49 @@ fn the_solver_finds_the_optimum_of_every_lane() {
     );
 }
 
-fn lessons<'d>(features: &'d Made, width: usize, labels: &'d Made, count: usize) -> Lessons<'d> {
+fn training_set<'d>(
+    features: &'d RandomRows,
+    width: usize,
+    labels: &'d RandomRows,
+    count: usize,
+) -> TrainingSet<'d> {
     let positives = Positives::new(labels.rows(), count);
-    Lessons { features: features.rows(), width, labels: labels.rows(), positives }
+    TrainingSet { features: features.rows(), width, labels: labels.rows(), positives }
 }
 
-fn trained(lessons: &Lessons<'_>, count: usize, options: &TreeOptions) -> Forest {
-    let planned: Vec<Planned> =
-        grow(lessons, options).into_iter().map(|tree| Planned::new(tree, count)).collect();
+fn trained(training_set: &TrainingSet<'_>, count: usize, options: &TreeOptions) -> Forest {
+    let planned: Vec<TreePlan> =
+        grow_trees(training_set, options).into_iter().map(|tree| TreePlan::new(tree, count)).collect();
     let mut models = Vec::new();
     for planned in &planned {
-        models.push(UnitModel::certain());
+        models.push(UnitModel::always_reached());
         for (number, unit) in planned.units.iter().enumerate() {
-            let rows = lessons.positives.rows_of_any(planned.labels_below(unit.root));
-            let rows = UnitRows::gather(lessons, planned, unit.root, &rows, &mut Space::default());
+            let rows = training_set.positives.rows_of_any(planned.labels_below(unit.root));
+            let rows =
+                UnitRows::gather(training_set, planned, unit.root, &rows, &mut ColumnScratch::default());
             models.push(train_unit(&rows, &planned.tree, unit, options, number as u64));
         }
     }
-    assemble(&planned, lessons.width, &models)
+    assemble_forest(&planned, training_set.width, &models)
 }
 
-fn forest(shape: Shape) -> (Forest, Made) {
+fn forest(shape: TreeShape) -> (Forest, RandomRows) {
     let (width, count) = (30, 53);
-    let (features, labels) = (Made::draw(200, width, 0.3, 4), Made::draw(200, count, 0.05, 5));
+    let (features, labels) = (RandomRows::draw(200, width, 0.3, 4), RandomRows::draw(200, count, 0.05, 5));
     let options = TreeOptions { shape, ..OPTIONS };
-    (trained(&lessons(&features, width, &labels, count), count, &options), Made::draw(70, width, 0.3, 6))
+    (
+        trained(&training_set(&features, width, &labels, count), count, &options),
+        RandomRows::draw(70, width, 0.3, 6),
+    )
 }
 
 #[test]
 fn every_label_is_once_in_a_tree_and_parts_are_of_the_same_size() {
-    let (features, labels) = (Made::draw(300, 20, 0.3, 7), Made::draw(300, 101, 0.05, 8));
-    let lessons = lessons(&features, 20, &labels, 101);
+    let (features, labels) = (RandomRows::draw(300, 20, 0.3, 7), RandomRows::draw(300, 101, 0.05, 8));
+    let training_set = training_set(&features, 20, &labels, 101);
     for (arity, leaf_size) in [(2, 6), (3, 1), (16, 100), (5, 7), (200, 50)] {
-        let shape = Shape::Trees { trees: 1, arity, leaf_size };
-        let trees: Vec<Tree> = grow(&lessons, &TreeOptions { shape, ..OPTIONS });
+        let shape = TreeShape::Trees { trees: 1, arity, leaf_size };
+        let trees: Vec<Tree> = grow_trees(&training_set, &TreeOptions { shape, ..OPTIONS });
         let tree = &trees[0];
         let leaves = (0..tree.nodes.len()).filter(|&node| tree.is_leaf(node));
         let mut found: Vec<u32> = leaves.map(|leaf| tree.labels[tree.nodes[leaf].labels.start]).collect();
@@ -188,9 +197,10 @@ fn every_label_is_once_in_a_tree_and_parts_are_of_the_same_size() {
 #[test]
 fn labels_that_occur_together_are_below_the_same_node() {
     // Rows of two kinds, which share no feature and no label.
-    let (mut features, mut labels) = (Made { starts: vec![0], ..Made::default() }, Made::default());
+    let (mut features, mut labels) =
+        (RandomRows { starts: vec![0], ..RandomRows::default() }, RandomRows::default());
     labels.starts.push(0);
-    let mut random = Sequence::new(9, Purpose::SynthRow, 0);
+    let mut random = RandomSequence::new(9, Purpose::SynthRow, 0);
     for row in 0..200u32 {
         let kind = row % 2;
         for at in 0..4 {
@@ -202,7 +212,7 @@ fn labels_that_occur_together_are_below_the_same_node() {
         labels.values.push(1.0);
         labels.starts.push(labels.columns.len());
     }
-    let trees = grow(&lessons(&features, 20, &labels, 16), &OPTIONS);
+    let trees = grow_trees(&training_set(&features, 20, &labels, 16), &OPTIONS);
     let kinds: Vec<Vec<u32>> =
         trees[0].labels.chunks(8).map(|half| half.iter().map(|label| label % 2).collect()).collect();
     assert!(kinds.iter().all(|half| half.iter().all(|&kind| kind == half[0])), "{kinds:?}");
@@ -210,11 +220,11 @@ fn labels_that_occur_together_are_below_the_same_node() {
 
 #[test]
 fn every_node_is_in_one_unit_below_its_parent() {
-    let (features, labels) = (Made::draw(300, 20, 0.3, 7), Made::draw(300, 101, 0.05, 8));
-    let lessons = lessons(&features, 20, &labels, 101);
+    let (features, labels) = (RandomRows::draw(300, 20, 0.3, 7), RandomRows::draw(300, 101, 0.05, 8));
+    let training_set = training_set(&features, 20, &labels, 101);
     for (arity, leaf_size) in [(2, 6), (2, 1), (4, 3), (32, 2)] {
-        let shape = Shape::Trees { trees: 1, arity, leaf_size };
-        let tree = &grow(&lessons, &TreeOptions { shape, ..OPTIONS })[0];
+        let shape = TreeShape::Trees { trees: 1, arity, leaf_size };
+        let tree = &grow_trees(&training_set, &TreeOptions { shape, ..OPTIONS })[0];
         let mut seen = vec![0];
         for unit in units_of(tree) {
             assert!(seen.contains(&unit.root), "what is above a unit comes before it");
@@ -228,12 +238,12 @@ fn every_node_is_in_one_unit_below_its_parent() {
     }
 }
 
-const SHAPES: [Shape; 5] = [
-    Shape::Flat,
-    Shape::Trees { trees: 1, arity: 2, leaf_size: 6 },
-    Shape::Trees { trees: 1, arity: 3, leaf_size: 1 },
-    Shape::Trees { trees: 1, arity: 2, leaf_size: 100 },
-    Shape::Trees { trees: 3, arity: 4, leaf_size: 5 },
+const SHAPES: [TreeShape; 5] = [
+    TreeShape::Flat,
+    TreeShape::Trees { trees: 1, arity: 2, leaf_size: 6 },
+    TreeShape::Trees { trees: 1, arity: 3, leaf_size: 1 },
+    TreeShape::Trees { trees: 1, arity: 2, leaf_size: 100 },
+    TreeShape::Trees { trees: 3, arity: 4, leaf_size: 5 },
 ];
 
 #[test]
@@ -241,9 +251,9 @@ fn the_search_finds_what_looking_at_every_label_finds() {
     for shape in SHAPES {
         let (forest, rows) = forest(shape);
         for keep in [1, 2, 7, 53, 200] {
-            let all = forest.largest_of_all(rows.rows(), keep);
+            let all = forest.top_marginals_naive(rows.rows(), keep);
             assert_eq!(
-                forest.ready().largest(rows.rows(), Ask { keep, beam: None }),
+                forest.compile().top_marginals(rows.rows(), PredictOptions { keep, beam: None }),
                 all,
                 "{shape:?}, {keep}"
             );
@@ -254,10 +264,11 @@ fn the_search_finds_what_looking_at_every_label_finds() {
 #[test]
 fn a_row_is_answered_alike_among_any_others() {
     let (forest, rows) = forest(SHAPES[1]);
-    let (ready, ask) = (forest.ready(), Ask { keep: 9, beam: None });
-    let mut one_by_one = Kept::default();
-    (0..70).for_each(|row| one_by_one.append(&ready.largest(rows.rows().part(row..row + 1), ask)));
-    assert_eq!(one_by_one, ready.largest(rows.rows(), ask));
+    let (compiled, options) = (forest.compile(), PredictOptions { keep: 9, beam: None });
+    let mut one_by_one = TopMarginals::default();
+    (0..70)
+        .for_each(|row| one_by_one.append(&compiled.top_marginals(rows.rows().slice(row..row + 1), options)));
+    assert_eq!(one_by_one, compiled.top_marginals(rows.rows(), options));
 }
 
 #[test]
@@ -276,31 +287,31 @@ fn ties_go_to_the_smaller_labels() {
         columns: Vec::new(),
         weights: Vec::new(),
     };
-    let empty = Made { starts: vec![0, 0], ..Made::default() };
-    let kept = forest.ready().largest(empty.rows(), Ask { keep: 3, beam: None });
+    let empty = RandomRows { starts: vec![0, 0], ..RandomRows::default() };
+    let kept = forest.compile().top_marginals(empty.rows(), PredictOptions { keep: 3, beam: None });
     assert_eq!(kept.labels, [0, 1, 2]);
-    assert_eq!(kept, forest.largest_of_all(empty.rows(), 3));
+    assert_eq!(kept, forest.top_marginals_naive(empty.rows(), 3));
 }
 
 #[test]
 fn a_beam_looks_at_the_most_probable_labels() {
     let (forest, rows) = forest(SHAPES[1]);
-    let ready = forest.ready();
-    let exact = ready.largest(rows.rows(), Ask { keep: 1, beam: None });
-    let narrow = ready.largest(rows.rows(), Ask { keep: 1, beam: Some(1) });
-    let wide = ready.largest(rows.rows(), Ask { keep: 1, beam: Some(1000) });
+    let compiled = forest.compile();
+    let exact = compiled.top_marginals(rows.rows(), PredictOptions { keep: 1, beam: None });
+    let narrow = compiled.top_marginals(rows.rows(), PredictOptions { keep: 1, beam: Some(1) });
+    let wide = compiled.top_marginals(rows.rows(), PredictOptions { keep: 1, beam: Some(1000) });
     assert_eq!(wide, exact);
     let alike = (0..70).filter(|&row| narrow.row(row).eq(exact.row(row))).count();
     // Of eight groups or so, chance would find one in eight; but what is found is never more than there is.
     assert!((15..70).contains(&alike), "{alike} of 70");
-    let largest = |kept: &Kept, row| kept.row(row).map(|it| it.1).fold(0.0, f32::max);
+    let largest = |kept: &TopMarginals, row| kept.row(row).map(|it| it.1).fold(0.0, f32::max);
     assert!((0..70).all(|row| largest(&narrow, row) <= largest(&exact, row)));
 }
 
 #[test]
 fn marginals_are_products_of_probabilities() {
     let (forest, rows) = forest(SHAPES[1]);
-    let kept = forest.ready().largest(rows.rows(), Ask { keep: 53, beam: None });
+    let kept = forest.compile().top_marginals(rows.rows(), PredictOptions { keep: 53, beam: None });
     assert!(kept.marginals.iter().all(|&marginal| marginal > 0.0 && marginal <= 1.0));
     assert_eq!(kept.labels.len(), 70 * 53);
 }

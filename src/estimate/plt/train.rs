@@ -5,17 +5,17 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use serde_json::json;
 
-use super::grow::{Planned, assemble, grow};
-use super::options::{Shape, TreeOptions};
+use super::options::{TreeOptions, TreeShape};
 use super::positives::Positives;
-use super::problem::{Lessons, Space, UnitRows};
 use super::representations::normalise;
-use super::tasks::{Task, rounds, shares, tasks};
+use super::tasks::{Task, all_tasks, assign_to_ranks, plan_rounds};
+use super::tree_plan::{TreePlan, assemble_forest, grow_trees};
 use super::unit_model::{UnitModel, train_root, train_unit};
-use crate::checkpoint::{CheckpointError, Part, Snapshot};
+use super::unit_rows::{ColumnScratch, TrainingSet, UnitRows};
+use crate::checkpoint::{CheckpointError, Snapshot, SnapshotPart};
 use crate::error::Result;
-use crate::estimate::{Rows, Saved, Saving, Watch};
-use crate::format::count;
+use crate::estimate::{RowsView, SavedTraining, TrainingCheckpoint, TrainingObserver};
+use crate::format::format_count;
 use crate::heartbeat::beat;
 use crate::load::Examples;
 use crate::store::ModelFile;
@@ -27,42 +27,42 @@ pub fn train(
     world: &World,
     examples: &Examples,
     options: &TreeOptions,
-    saved: Option<Saved>,
-    saving: &mut Saving<'_>,
-    watch: &dyn Watch,
+    saved: Option<SavedTraining>,
+    checkpoint: &mut TrainingCheckpoint<'_>,
+    observer: &dyn TrainingObserver,
 ) -> Result<Option<ModelFile>> {
     let labels = examples.labels.as_ref().expect("estimators are trained on labels");
     let starts = examples.features.indptr().raw_storage().to_vec();
     let mut values = examples.features.data().to_vec();
     starts.windows(2).for_each(|row| normalise(&mut values[row[0]..row[1]]));
     let label_starts = labels.indptr().raw_storage().to_vec();
-    let labels = Rows::new(&label_starts, labels.indices(), labels.data());
+    let labels = RowsView::new(&label_starts, labels.indices(), labels.data());
     let label_count = examples.labels.as_ref().map_or(0, |labels| labels.cols());
-    let lessons = Lessons {
-        features: Rows::new(&starts, examples.features.indices(), &values),
+    let training_set = TrainingSet {
+        features: RowsView::new(&starts, examples.features.indices(), &values),
         width: examples.features.cols(),
         labels,
         positives: Positives::new(labels, label_count),
     };
     // Every rank grows the same trees; to wait for one that does would take as long.
-    let trees: Vec<Planned> =
-        grow(&lessons, options).into_iter().map(|tree| Planned::new(tree, label_count)).collect();
+    let trees: Vec<TreePlan> =
+        grow_trees(&training_set, options).into_iter().map(|tree| TreePlan::new(tree, label_count)).collect();
     beat();
     let unknown = label_count - trees[0].tree.labels.len();
     if unknown > 0 {
-        watch.line(&format!(
+        observer.message(&format!(
             "{} of {} labels have no positive instance here; their marginals will be 0",
-            count(unknown as u64),
-            count(label_count as u64)
+            format_count(unknown as u64),
+            format_count(label_count as u64)
         ));
     }
-    let forester = Forester::new(&lessons, &trees, options);
-    let models = forester.train_all(world, saved, saving, watch)?;
+    let trainer = ForestTrainer::new(&training_set, &trees, options);
+    let models = trainer.train_all(world, saved, checkpoint, observer)?;
     let Some(models) = models else { return Ok(None) };
-    let forest = assemble(&trees, lessons.width, &forester.in_order(models));
+    let forest = assemble_forest(&trees, training_set.width, &trainer.in_forest_order(models));
     let mut file = ModelFile {
         estimator: options.estimator().into(),
-        features: lessons.width as u64,
+        features: training_set.width as u64,
         labels: label_count as u64,
         seed: options.seed,
         options: options.to_json(),
@@ -80,86 +80,92 @@ pub fn train(
 }
 
 /// A unit that is trained, as bytes: its task, then its model.
-type Trained = Arc<Vec<u8>>;
+type EncodedUnit = Arc<Vec<u8>>;
 
 /// All that units are trained from.
-struct Forester<'t> {
-    lessons: &'t Lessons<'t>,
-    trees: &'t [Planned],
+struct ForestTrainer<'t> {
+    training_set: &'t TrainingSet<'t>,
+    trees: &'t [TreePlan],
     options: &'t TreeOptions,
     tasks: Vec<Task>,
     /// Every row; and those with a label, where a tree needs to know.
     rows: Vec<u32>,
-    labelled: Vec<u32>,
+    labelled_rows: Vec<u32>,
 }
 
-impl<'t> Forester<'t> {
-    fn new(lessons: &'t Lessons<'t>, trees: &'t [Planned], options: &'t TreeOptions) -> Forester<'t> {
-        let rows: Vec<u32> = (0..lessons.labels.count() as u32).collect();
-        let has_label = |&row: &u32| !lessons.labels.row(row as usize).0.is_empty();
-        let labelled: Vec<u32> = rows.iter().copied().filter(has_label).collect();
+impl<'t> ForestTrainer<'t> {
+    fn new(
+        training_set: &'t TrainingSet<'t>,
+        trees: &'t [TreePlan],
+        options: &'t TreeOptions,
+    ) -> ForestTrainer<'t> {
+        let rows: Vec<u32> = (0..training_set.labels.count() as u32).collect();
+        let has_label = |&row: &u32| !training_set.labels.row(row as usize).0.is_empty();
+        let labelled_rows: Vec<u32> = rows.iter().copied().filter(has_label).collect();
         // Below the root of a tree there are only rows with a label; whether a row has one is then a question of its own.
-        let root = options.shape != Shape::Flat && labelled.len() < rows.len();
-        let tasks = tasks(lessons, trees, root);
-        Forester { lessons, trees, options, tasks, rows, labelled }
+        let root = options.shape != TreeShape::Flat && labelled_rows.len() < rows.len();
+        let tasks = all_tasks(training_set, trees, root);
+        ForestTrainer { training_set, trees, options, tasks, rows, labelled_rows }
     }
 
     /// Trains every task that was not `saved`. Rank 0 gets the models, by task. Collective.
     fn train_all(
         &self,
         world: &World,
-        saved: Option<Saved>,
-        saving: &mut Saving<'_>,
-        watch: &dyn Watch,
+        saved: Option<SavedTraining>,
+        checkpoint: &mut TrainingCheckpoint<'_>,
+        observer: &dyn TrainingObserver,
     ) -> Result<Option<Vec<UnitModel>>> {
-        let mut trained: Vec<Trained> = Vec::new();
+        let mut trained: Vec<EncodedUnit> = Vec::new();
         world.on_root(|| {
             let Some(saved) = saved else { return Ok(()) };
             let whole = saved.lasting.iter().all(|part| self.decode(part).is_some());
             if !whole {
                 let difference = "made by another program of the same version".into();
-                return Err(CheckpointError::Differs { file: saving.file().into(), difference }.into());
+                return Err(
+                    CheckpointError::Differs { file: checkpoint.display_name().into(), difference }.into()
+                );
             }
             trained.extend(saved.lasting.into_iter().map(Arc::new));
             Ok(())
         })?;
-        let number = |part: &Trained| self.decode(part).map_or(0, |(task, _)| task as u64);
+        let number = |part: &EncodedUnit| self.decode(part).map_or(0, |(task, _)| task as u64);
         let mut done: Vec<u64> = trained.iter().map(number).collect();
         world.broadcast(&mut done);
         let nodes = |task: &Task| task.nodes(self.trees) as u64;
         let total: u64 = self.tasks.iter().map(nodes).sum();
         let before: u64 = done.iter().map(|&task| nodes(&self.tasks[task as usize])).sum();
-        watch.begin("training nodes", total, before);
+        observer.begin_work("training nodes", total, before);
         if !done.is_empty() {
-            saving.goes_on_from(done.len() as u64);
-            watch.line(&format!("going on after {} of {} units", done.len(), self.tasks.len()));
+            checkpoint.resumed_at(done.len() as u64);
+            observer.message(&format!("going on after {} of {} units", done.len(), self.tasks.len()));
         }
         let left: Vec<usize> = (0..self.tasks.len()).filter(|&task| !done.contains(&(task as u64))).collect();
         let mut finished = done.len();
         let workers = world.gather_to_all(rayon::current_num_threads() as u64).iter().sum();
-        for round in rounds(&self.tasks, &left, workers) {
-            let mine = &shares(&self.tasks, &round, world.size())[world.rank()];
+        for round in plan_rounds(&self.tasks, &left, workers) {
+            let mine = &assign_to_ranks(&self.tasks, &round, world.size())[world.rank()];
             let made: Vec<Vec<u8>> = mine
                 .par_iter()
                 .with_max_len(1)
-                .map_init(Space::default, |space, &task| {
-                    let model = self.train(task, space);
-                    watch.advance(nodes(&self.tasks[task]));
+                .map_init(ColumnScratch::default, |space, &task| {
+                    let model = self.train_task(task, space);
+                    observer.advance(nodes(&self.tasks[task]));
                     [&(task as u64).to_ne_bytes()[..], &model.encode()].concat()
                 })
                 .collect();
-            trained.extend(collect(world, &made));
+            trained.extend(gather_encoded_units(world, &made));
             // Those that others have trained.
             let theirs = round.iter().filter(|task| !mine.contains(task));
-            watch.advance(theirs.map(|&task| nodes(&self.tasks[task])).sum());
+            observer.advance(theirs.map(|&task| nodes(&self.tasks[task])).sum());
             finished += round.len();
             let what = format!("after {finished} of {} units", self.tasks.len());
-            let lasting = || trained.iter().map(|part| Arc::clone(part) as Arc<dyn Part>).collect();
-            saving.between(
+            let lasting = || trained.iter().map(|part| Arc::clone(part) as Arc<dyn SnapshotPart>).collect();
+            checkpoint.save_or_stop(
                 finished as u64,
                 &what,
                 |space| Snapshot { lasting: lasting(), fresh: space },
-                watch,
+                observer,
             )?;
         }
         if !world.is_root() {
@@ -179,31 +185,31 @@ impl<'t> Forester<'t> {
         (model.biases.len() == self.tasks.get(task)?.nodes(self.trees)).then_some((task, model))
     }
 
-    fn train(&self, task: usize, space: &mut Space) -> UnitModel {
-        let (lessons, options, number) = (self.lessons, self.options, task as u64);
+    fn train_task(&self, task: usize, space: &mut ColumnScratch) -> UnitModel {
+        let (training_set, options, number) = (self.training_set, self.options, task as u64);
         let Some((tree, unit)) = self.tasks[task].unit else {
-            let rows = UnitRows::gather(lessons, &self.trees[0], 0, &self.rows, space);
+            let rows = UnitRows::gather(training_set, &self.trees[0], 0, &self.rows, space);
             return train_root(&rows, options, number);
         };
         let planned = &self.trees[tree];
         let unit = &planned.units[unit];
         let below;
         let rows = match (options.shape, unit.root) {
-            (Shape::Flat, _) => &self.rows,
-            (_, 0) => &self.labelled,
+            (TreeShape::Flat, _) => &self.rows,
+            (_, 0) => &self.labelled_rows,
             (_, root) => {
-                below = lessons.positives.rows_of_any(planned.labels_below(root));
+                below = training_set.positives.rows_of_any(planned.labels_below(root));
                 &below
             }
         };
-        let rows = UnitRows::gather(lessons, planned, unit.root, rows, space);
+        let rows = UnitRows::gather(training_set, planned, unit.root, rows, space);
         train_unit(&rows, &planned.tree, unit, options, number)
     }
 
     /// The models as a forest has them: for each tree the root, then the units.
-    fn in_order(&self, models: Vec<UnitModel>) -> Vec<UnitModel> {
+    fn in_forest_order(&self, models: Vec<UnitModel>) -> Vec<UnitModel> {
         let root = self.tasks.iter().position(|task| task.unit.is_none());
-        let root = root.map_or_else(UnitModel::certain, |task| models[task].clone());
+        let root = root.map_or_else(UnitModel::always_reached, |task| models[task].clone());
         let mut ordered = Vec::new();
         let mut tree = None;
         for (task, model) in self.tasks.iter().zip(models) {
@@ -218,7 +224,7 @@ impl<'t> Forester<'t> {
 }
 
 /// What all ranks have made, on rank 0. Collective.
-fn collect(world: &World, made: &[Vec<u8>]) -> Vec<Trained> {
+fn gather_encoded_units(world: &World, made: &[Vec<u8>]) -> Vec<EncodedUnit> {
     let sizes: Vec<u64> = made.iter().map(|part| part.len() as u64).collect();
     let all_sizes = world.gather(&sizes).unwrap_or_default();
     let all = world.gather(&made.concat()).unwrap_or_default();

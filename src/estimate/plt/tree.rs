@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::kmeans::{divide, sizes};
+use super::kmeans::{cluster, sizes};
 use super::representations::Representations;
-use crate::random::{Purpose, Sequence};
+use crate::random::{Purpose, RandomSequence};
 
 /// Labels in an order in which the labels below any node are neighbours.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -30,7 +30,7 @@ impl Tree {
     pub fn flat(labels: Vec<u32>) -> Tree {
         let root = Node { parent: None, labels: 0..labels.len(), children: 0..0 };
         let mut tree = Tree { labels, nodes: vec![root] };
-        tree.end(0);
+        tree.close_node(0);
         tree
     }
 
@@ -50,7 +50,7 @@ impl Tree {
         while !level.is_empty() {
             let (large, small): (Vec<usize>, Vec<usize>) =
                 level.into_iter().partition(|&node| tree.nodes[node].labels.len() > leaf_size);
-            small.into_iter().for_each(|node| tree.end(node));
+            small.into_iter().for_each(|node| tree.close_node(node));
             // The labels of nodes of one level follow each other, with gaps where a branch has ended.
             let mut rest = tree.labels.as_mut_slice();
             let mut taken = 0;
@@ -64,16 +64,16 @@ impl Tree {
             }
             pieces.into_par_iter().for_each(|(start, piece)| {
                 let index = (number as u64) << 48 | depth << 40 | start as u64;
-                let random = Sequence::new(seed, Purpose::LabelTree, index);
-                divide(piece, arity.min(piece.len()), representations, random);
+                let random = RandomSequence::new(seed, Purpose::LabelTree, index);
+                cluster(piece, arity.min(piece.len()), representations, random);
             });
-            level = large.into_iter().flat_map(|node| tree.branch(node, arity)).collect();
+            level = large.into_iter().flat_map(|node| tree.add_children(node, arity)).collect();
             depth += 1;
         }
         tree
     }
 
-    fn branch(&mut self, node: usize, arity: usize) -> Range<usize> {
+    fn add_children(&mut self, node: usize, arity: usize) -> Range<usize> {
         let Range { start, end } = self.nodes[node].labels;
         let children = self.nodes.len();
         let mut start = start;
@@ -86,10 +86,10 @@ impl Tree {
     }
 
     /// A node that is not divided further: each of its labels becomes a leaf, unless it is one itself.
-    fn end(&mut self, node: usize) {
+    fn close_node(&mut self, node: usize) {
         let labels = self.nodes[node].labels.clone();
         if labels.len() > 1 || self.nodes[node].parent.is_none() {
-            self.branch(node, labels.len());
+            self.add_children(node, labels.len());
         }
     }
 
@@ -98,7 +98,7 @@ impl Tree {
     }
 
     /// Whether all children are leaves.
-    pub fn is_bottom(&self, node: usize) -> bool {
+    pub fn has_only_leaves(&self, node: usize) -> bool {
         !self.is_leaf(node) && self.nodes[node].children.clone().all(|child| self.is_leaf(child))
     }
 }

@@ -3,10 +3,10 @@
 use rayon::prelude::*;
 
 use super::options::TreeOptions;
-use super::problem::UnitRows;
-use super::solver::{Solution, Targets, solve};
+use super::solver::{LaneTargets, Solution, solve};
 use super::tree::Tree;
-use super::units::{TOGETHER, Unit};
+use super::unit_rows::UnitRows;
+use super::units::{UNIT_LANES, Unit};
 use crate::heartbeat::beat;
 
 /// Biases and weights of the nodes of a unit, in their order.
@@ -30,7 +30,7 @@ pub(super) fn train_unit(
 ) -> UnitModel {
     let parts: Vec<UnitModel> = unit
         .nodes
-        .par_chunks(TOGETHER)
+        .par_chunks(UNIT_LANES)
         .enumerate()
         .map(|(part, nodes)| {
             let targets = rows.targets(tree, unit, nodes);
@@ -46,26 +46,28 @@ pub(super) fn train_unit(
 
 /// Trains the root of a tree: whether a row has a label at all.
 pub(super) fn train_root(rows: &UnitRows, options: &TreeOptions, number: u64) -> UnitModel {
-    train_lanes(rows, &rows.any(), 1, options, number << 24)
+    train_lanes(rows, &rows.any_label_targets(), 1, options, number << 24)
 }
 
 /// As many nodes as there are `lanes`, in a vector no wider than it takes.
 fn train_lanes(
     rows: &UnitRows,
-    targets: &[Targets],
+    targets: &[LaneTargets],
     lanes: usize,
     options: &TreeOptions,
     problem: u64,
 ) -> UnitModel {
     match lanes {
-        0..=4 => solved(rows, &solve::<4>(&rows.local, targets, options, problem), lanes, options),
-        5..=8 => solved(rows, &solve::<8>(&rows.local, targets, options, problem), lanes, options),
-        _ => solved(rows, &solve::<TOGETHER>(&rows.local, targets, options, problem), lanes, options),
+        0..=4 => to_unit_model(rows, &solve::<4>(&rows.local, targets, options, problem), lanes, options),
+        5..=8 => to_unit_model(rows, &solve::<8>(&rows.local, targets, options, problem), lanes, options),
+        _ => {
+            to_unit_model(rows, &solve::<UNIT_LANES>(&rows.local, targets, options, problem), lanes, options)
+        }
     }
 }
 
 /// The weights that count, by node.
-fn solved<const LANES: usize>(
+fn to_unit_model<const LANES: usize>(
     rows: &UnitRows,
     solution: &Solution<LANES>,
     lanes: usize,
@@ -90,7 +92,7 @@ fn solved<const LANES: usize>(
 
 impl UnitModel {
     /// A unit of one node that every row reaches.
-    pub fn certain() -> UnitModel {
+    pub fn always_reached() -> UnitModel {
         UnitModel { biases: vec![f32::INFINITY], starts: vec![0, 0], ..UnitModel::default() }
     }
 
@@ -117,19 +119,19 @@ impl UnitModel {
 
     /// What [`UnitModel::encode`] gave; `None` for anything else.
     pub fn decode(mut bytes: &[u8]) -> Option<UnitModel> {
-        let sizes: Vec<u64> = take(&mut bytes, 2)?;
+        let sizes: Vec<u64> = read_numbers(&mut bytes, 2)?;
         let (nodes, weights) = (usize::try_from(sizes[0]).ok()?, usize::try_from(sizes[1]).ok()?);
         let model = UnitModel {
-            starts: take(&mut bytes, nodes.checked_add(1)?)?,
-            biases: take(&mut bytes, nodes)?,
-            columns: take(&mut bytes, weights)?,
-            weights: take(&mut bytes, weights)?,
+            starts: read_numbers(&mut bytes, nodes.checked_add(1)?)?,
+            biases: read_numbers(&mut bytes, nodes)?,
+            columns: read_numbers(&mut bytes, weights)?,
+            weights: read_numbers(&mut bytes, weights)?,
         };
         (bytes.is_empty() && model.starts.last() == Some(&sizes[1])).then_some(model)
     }
 }
 
-fn take<T: bytemuck::Pod>(bytes: &mut &[u8], count: usize) -> Option<Vec<T>> {
+fn read_numbers<T: bytemuck::Pod>(bytes: &mut &[u8], count: usize) -> Option<Vec<T>> {
     let (mine, rest) = bytes.split_at_checked(count.checked_mul(size_of::<T>())?)?;
     *bytes = rest;
     let mut numbers = vec![T::zeroed(); count];

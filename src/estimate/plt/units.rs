@@ -14,10 +14,10 @@ pub(super) struct Unit {
 }
 
 /// Nodes of different levels share a unit up to this number: one vector of lanes.
-pub(super) const TOGETHER: usize = 16;
+pub(super) const UNIT_LANES: usize = 16;
 
 /// Nodes of one level share a unit up to this number; more of them, as one-vs-rest has, are work for several ranks.
-const WIDEST: usize = 128;
+const MAX_UNIT_NODES: usize = 128;
 
 /// The units of a tree, each node but the root in one of them; those higher up come first.
 pub(super) fn units_of(tree: &Tree) -> Vec<Unit> {
@@ -28,17 +28,17 @@ pub(super) fn units_of(tree: &Tree) -> Vec<Unit> {
         let mut level = nodes.clone();
         loop {
             // What has only leaves below is a unit by itself: there are many of them.
-            let divided = level.iter().filter(|&&node| !tree.is_leaf(node) && !tree.is_bottom(node));
+            let divided = level.iter().filter(|&&node| !tree.is_leaf(node) && !tree.has_only_leaves(node));
             let next: Vec<usize> = divided.flat_map(|&node| tree.nodes[node].children.clone()).collect();
-            if next.is_empty() || nodes.len() + next.len() > TOGETHER {
+            if next.is_empty() || nodes.len() + next.len() > UNIT_LANES {
                 break;
             }
             nodes.extend(&next);
-            level.retain(|&node| !tree.is_leaf(node) && tree.is_bottom(node));
+            level.retain(|&node| !tree.is_leaf(node) && tree.has_only_leaves(node));
             roots.extend(std::mem::replace(&mut level, next));
         }
         roots.extend(level.into_iter().filter(|&node| !tree.is_leaf(node)));
-        units.extend(nodes.chunks(WIDEST).map(|nodes| Unit { root, nodes: nodes.to_vec() }));
+        units.extend(nodes.chunks(MAX_UNIT_NODES).map(|nodes| Unit { root, nodes: nodes.to_vec() }));
     }
     units
 }

@@ -1,37 +1,37 @@
 //! One row of an ARFF file: `1,0,2.5`, or sparse, `{0 1, 2 2.5}`.
 
-use super::Role;
+use super::AttributeRole;
 use super::header::{Attribute, Values};
-use super::token::take;
-use crate::import::lines::Block;
-use crate::import::number::{self, NoValue};
+use super::token::next_word;
+use crate::import::lines::RowBlock;
+use crate::import::parse_number::{self, NumberError};
 use crate::import::text_problem::{TextProblem, excerpt};
 
 /// What the columns of a row are.
-pub(super) struct Layout<'a> {
+pub(super) struct RowLayout<'a> {
     attributes: &'a [Attribute],
-    roles: &'a [Role],
+    roles: &'a [AttributeRole],
     /// An attribute whose absence from a sparse row does not mean 0.
     reversed: Option<&'a Attribute>,
 }
 
-impl<'a> Layout<'a> {
+impl<'a> RowLayout<'a> {
     /// The roles belong to the attributes one by one.
-    pub fn new(attributes: &'a [Attribute], roles: &'a [Role]) -> Layout<'a> {
+    pub fn new(attributes: &'a [Attribute], roles: &'a [AttributeRole]) -> RowLayout<'a> {
         let reversed = |a: &&Attribute| a.values == Values::Binary { reversed: true };
-        Layout { attributes, roles, reversed: attributes.iter().find(reversed) }
+        RowLayout { attributes, roles, reversed: attributes.iter().find(reversed) }
     }
 }
 
 /// Adds the row to `block`. Zeros are left out.
-pub(super) fn read_row(line: &str, layout: &Layout, block: &mut Block) -> Result<(), TextProblem> {
-    let Layout { attributes, roles, .. } = layout;
+pub(super) fn read_row(line: &str, layout: &RowLayout, block: &mut RowBlock) -> Result<(), TextProblem> {
+    let RowLayout { attributes, roles, .. } = layout;
     let mut store = |at: usize, text: &str| -> Result<(), TextProblem> {
         let value = read_value(&attributes[at], roles[at], text)?;
         if value != 0.0 {
             match roles[at] {
-                Role::Feature(column) => block.features.push(column, value),
-                Role::Label(column) => block.labels.push(column, value),
+                AttributeRole::Feature(column) => block.features.push(column, value),
+                AttributeRole::Label(column) => block.labels.push(column, value),
             }
         }
         Ok(())
@@ -55,7 +55,7 @@ fn read_dense(
     let mut rest = line;
     let mut found = 0;
     loop {
-        let (value, after) = take(rest, &[','])?;
+        let (value, after) = next_word(rest, &[','])?;
         if found < width {
             store(found, &value)?;
         }
@@ -77,7 +77,7 @@ fn read_dense(
 fn read_sparse(
     entries: &str,
     line: &str,
-    layout: &Layout,
+    layout: &RowLayout,
     store: &mut impl FnMut(usize, &str) -> Result<(), TextProblem>,
 ) -> Result<(), TextProblem> {
     let attributes = layout.attributes;
@@ -89,15 +89,15 @@ fn read_sparse(
     let mut rest = entries.trim_start();
     while !rest.starts_with('}') {
         let entry = rest;
-        let (index, after) = take(rest, &[' ', '\t', ',', '}'])?;
+        let (index, after) = next_word(rest, &[' ', '\t', ',', '}'])?;
         if !after.starts_with([' ', '\t']) {
             return Err(wrong(entry));
         }
-        let at = number::index(&index).ok_or_else(|| wrong(entry))? as usize;
+        let at = parse_number::index(&index).ok_or_else(|| wrong(entry))? as usize;
         if at >= attributes.len() {
             return Err(TextProblem::SparseIndex { found: index.into_owned(), attributes: attributes.len() });
         }
-        let (value, after) = take(after, &[',', '}'])?;
+        let (value, after) = next_word(after, &[',', '}'])?;
         store(at, &value)?;
         seen.push(at);
         let after = after.trim_start();
@@ -119,7 +119,7 @@ fn read_sparse(
     }
 }
 
-fn read_value(attribute: &Attribute, role: Role, text: &str) -> Result<f32, TextProblem> {
+fn read_value(attribute: &Attribute, role: AttributeRole, text: &str) -> Result<f32, TextProblem> {
     let name = || excerpt(&attribute.name);
     if text == "?" {
         return Err(TextProblem::Missing { attribute: name() });
@@ -130,9 +130,9 @@ fn read_value(attribute: &Attribute, role: Role, text: &str) -> Result<f32, Text
         allowed: allowed.to_owned(),
     };
     let value = match &attribute.values {
-        Values::Number => number::value(text).map_err(|why| match why {
-            NoValue::Garbage => wrong("a number is needed"),
-            NoValue::NotFinite => wrong("a value is a finite 32-bit number"),
+        Values::Number => parse_number::value(text).map_err(|why| match why {
+            NumberError::NotANumber => wrong("a number is needed"),
+            NumberError::NotFinite => wrong("a value is a finite 32-bit number"),
         }),
         Values::Binary { .. } => match text {
             "0" => Ok(0.0),
@@ -140,15 +140,15 @@ fn read_value(attribute: &Attribute, role: Role, text: &str) -> Result<f32, Text
             _ => Err(wrong("it is declared {0,1}")),
         },
         Values::Listed(list) => match (list.get(text), role) {
-            (Some(_), Role::Label(_)) => {
+            (Some(_), AttributeRole::Label(_)) => {
                 Err(TextProblem::LabelValue { attribute: name(), found: excerpt(text) })
             }
-            (Some(&position), Role::Feature(_)) => Ok(position as f32),
+            (Some(&position), AttributeRole::Feature(_)) => Ok(position as f32),
             (None, _) => Err(wrong("that is not one of its declared values")),
         },
     }?;
     match role {
-        Role::Label(_) if value != 0.0 && value != 1.0 => {
+        AttributeRole::Label(_) if value != 0.0 && value != 1.0 => {
             Err(TextProblem::LabelValue { attribute: name(), found: excerpt(text) })
         }
         _ => Ok(value),

@@ -2,16 +2,16 @@
 
 use std::collections::HashMap;
 
-use super::token::take;
+use super::token::next_word;
 use crate::import::error::ImportError;
 use crate::import::lines::Line;
-use crate::import::source::Source;
+use crate::import::source::SourceFile;
 use crate::import::text_problem::{TextProblem, excerpt};
 
 /// All attributes, and where each name stands among them.
-pub(super) struct Header {
+pub(super) struct ArffHeader {
     pub attributes: Vec<Attribute>,
-    pub places: HashMap<String, usize>,
+    pub positions: HashMap<String, usize>,
 }
 
 pub(super) struct Attribute {
@@ -31,10 +31,10 @@ pub(super) enum Values {
     Listed(HashMap<String, u32>),
 }
 
-impl Header {
+impl ArffHeader {
     /// Reads up to `@data`, and hands back the lines after it that hold rows.
-    pub fn read(source: &Source) -> Result<(Header, Vec<Line<'_>>), ImportError> {
-        let mut header = Header { attributes: Vec::new(), places: HashMap::new() };
+    pub fn read(source: &SourceFile) -> Result<(ArffHeader, Vec<Line<'_>>), ImportError> {
+        let mut header = ArffHeader { attributes: Vec::new(), positions: HashMap::new() };
         let mut last = 1;
         let mut lines = (1..)
             .zip(source.text()?.lines())
@@ -45,19 +45,21 @@ impl Header {
             let (keyword, rest) = line.split_once(|c: char| c.is_whitespace()).unwrap_or((line, ""));
             match keyword.to_ascii_lowercase().as_str() {
                 "@relation" => {}
-                "@attribute" => header.declare(rest.trim()).map_err(|problem| source.at(number, problem))?,
+                "@attribute" => {
+                    header.declare(rest.trim()).map_err(|problem| source.error_at(number, problem))?
+                }
                 "@data" => return Ok((header, lines.collect())),
                 _ => {
                     let found = excerpt(line);
-                    return Err(source.at(number, TextProblem::Declaration { found }));
+                    return Err(source.error_at(number, TextProblem::Declaration { found }));
                 }
             }
         }
-        Err(source.at(last, TextProblem::NoData))
+        Err(source.error_at(last, TextProblem::NoData))
     }
 
     fn declare(&mut self, text: &str) -> Result<(), TextProblem> {
-        let (name, kind) = take(text, &[' ', '\t', '{'])?;
+        let (name, kind) = next_word(text, &[' ', '\t', '{'])?;
         let lacks = |what| TextProblem::Attribute { found: excerpt(text), what };
         if name.is_empty() {
             return Err(lacks("name"));
@@ -78,7 +80,7 @@ impl Header {
         };
         let name = name.into_owned();
         let place = self.attributes.len();
-        if self.places.insert(name.clone(), place).is_some() {
+        if self.positions.insert(name.clone(), place).is_some() {
             return Err(TextProblem::AttributeTwice { attribute: excerpt(&name) });
         }
         self.attributes.push(Attribute { name, values });
@@ -90,7 +92,7 @@ fn read_list(list: &str) -> Result<Values, TextProblem> {
     let mut values = Vec::new();
     let mut rest = list;
     loop {
-        let (value, after) = take(rest, &[','])?;
+        let (value, after) = next_word(rest, &[','])?;
         values.push(value.into_owned());
         match after.trim_start().strip_prefix(',') {
             Some(after) => rest = after,

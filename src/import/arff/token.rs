@@ -8,7 +8,7 @@ use crate::import::text_problem::{TextProblem, excerpt};
 ///
 /// Returns it without quotes and escapes, and what follows it. Blanks before it are skipped; a
 /// bare word may be empty.
-pub(super) fn take<'a>(text: &'a str, stops: &[char]) -> Result<(Cow<'a, str>, &'a str), TextProblem> {
+pub(super) fn next_word<'a>(text: &'a str, stops: &[char]) -> Result<(Cow<'a, str>, &'a str), TextProblem> {
     let text = text.trim_start();
     let Some(quote) = text.chars().next().filter(|c| matches!(c, '\'' | '"')) else {
         let end = text.find(stops).unwrap_or(text.len());

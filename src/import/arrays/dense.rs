@@ -1,12 +1,12 @@
 //! A dense two-dimensional array as a sparse matrix.
 
-use super::cell::Cells;
+use super::cell_checker::CellChecker;
 use super::npy::Array;
-use crate::import::matrix::{Rows, Sparse};
+use crate::import::matrix::{SparseBuilder, SparseMatrix};
 use crate::import::matrix_problem::MatrixProblem;
 
 /// Keeps what is not zero, in rows and columns as NumPy indexes them.
-pub(super) fn read(array: &Array, cells: &mut Cells) -> Result<Sparse, MatrixProblem> {
+pub(super) fn read(array: &Array, cells: &mut CellChecker) -> Result<SparseMatrix, MatrixProblem> {
     let (rows, columns) = match array.shape[..] {
         [rows, columns] if (1..=u32::MAX as usize).contains(&columns) => (rows, columns),
         _ => {
@@ -14,7 +14,7 @@ pub(super) fn read(array: &Array, cells: &mut Cells) -> Result<Sparse, MatrixPro
         }
     };
     array.require_numbers()?;
-    let mut matrix = Rows::new();
+    let mut matrix = SparseBuilder::new();
     for row in 0..rows {
         for column in 0..columns {
             let at = if array.fortran { column * rows + row } else { row * columns + column };

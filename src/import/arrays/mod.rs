@@ -1,33 +1,37 @@
 //! Matrices from NumPy's `.npz` and `.npy` files.
 
-mod cell;
+mod cell_checker;
 mod dense;
-mod header;
 mod npy;
+mod npy_header;
 mod npz;
-mod sparse;
+mod scipy_sparse;
 mod zip;
 
 use std::path::Path;
 
-use super::combine::Part;
+use super::combine::InputContents;
 use super::error::{ImportError, InputProblem};
-use super::group;
+use super::guess_group;
 use super::input::Group;
-use super::matrix::Sparse;
+use super::matrix::SparseMatrix;
 use super::matrix_problem::MatrixProblem;
-use super::source::Source;
-use cell::Cells;
+use super::source::SourceFile;
+use cell_checker::CellChecker;
 use npy::Array;
 use npz::Archive;
 
 /// Reads a `.npz` archive: a SciPy sparse matrix, or a single dense array.
-pub(super) fn read_npz(source: Source, group: Option<Group>, clamp: bool) -> Result<Part, ImportError> {
-    let Source { path, bytes } = source;
+pub(super) fn read_npz(
+    source: SourceFile,
+    group: Option<Group>,
+    clamp: bool,
+) -> Result<InputContents, ImportError> {
+    let SourceFile { path, bytes } = source;
     into_part(&path, group, clamp, |cells| {
         let archive = Archive::open(bytes)?;
-        if archive.holds("format") {
-            return sparse::read(&archive, cells);
+        if archive.contains("format") {
+            return scipy_sparse::read(&archive, cells);
         }
         match &archive.names()[..] {
             [name] => dense::read(&archive.array(name)?, cells),
@@ -37,8 +41,12 @@ pub(super) fn read_npz(source: Source, group: Option<Group>, clamp: bool) -> Res
 }
 
 /// Reads a `.npy` file: one dense array.
-pub(super) fn read_npy(source: Source, group: Option<Group>, clamp: bool) -> Result<Part, ImportError> {
-    let Source { path, bytes } = source;
+pub(super) fn read_npy(
+    source: SourceFile,
+    group: Option<Group>,
+    clamp: bool,
+) -> Result<InputContents, ImportError> {
+    let SourceFile { path, bytes } = source;
     into_part(&path, group, clamp, |cells| dense::read(&Array::parse("the file", bytes)?, cells))
 }
 
@@ -46,19 +54,19 @@ fn into_part(
     path: &Path,
     group: Option<Group>,
     clamp: bool,
-    read: impl FnOnce(&mut Cells) -> Result<Sparse, MatrixProblem>,
-) -> Result<Part, ImportError> {
-    let mut part = Part::new(path);
+    read: impl FnOnce(&mut CellChecker) -> Result<SparseMatrix, MatrixProblem>,
+) -> Result<InputContents, ImportError> {
+    let mut part = InputContents::new(path);
     let group = match group {
         Some(group) => group,
         None => {
-            let group =
-                group::guess(path).ok_or_else(|| InputProblem::GroupUnknown { path: path.to_owned() })?;
+            let group = guess_group::guess(path)
+                .ok_or_else(|| InputProblem::GroupUnknown { path: path.to_owned() })?;
             part.note(format!("read as {group}, guessed from the file name"));
             group
         }
     };
-    let mut cells = Cells::new(group, clamp);
+    let mut cells = CellChecker::new(group, clamp);
     let matrix =
         read(&mut cells).map_err(|problem| ImportError::Matrix { path: path.to_owned(), problem })?;
     match cells.clamped() {

@@ -1,6 +1,6 @@
 //! One NumPy array, kept as stored and decoded entry by entry.
 
-use super::header::Header;
+use super::npy_header::NpyHeader;
 use crate::import::matrix_problem::MatrixProblem;
 
 /// An array whose bytes are exactly as many as its shape and type need.
@@ -8,7 +8,7 @@ use crate::import::matrix_problem::MatrixProblem;
 pub(super) struct Array {
     name: String,
     descr: String,
-    class: Class,
+    class: ElementClass,
     size: usize,
     big_endian: bool,
     pub fortran: bool,
@@ -18,7 +18,7 @@ pub(super) struct Array {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Class {
+enum ElementClass {
     Bool,
     Signed,
     Unsigned,
@@ -30,7 +30,7 @@ enum Class {
 impl Array {
     /// Reads `bytes` as an `.npy` file; `name` is what errors call it.
     pub fn parse(name: &str, bytes: Vec<u8>) -> Result<Array, MatrixProblem> {
-        let header = Header::parse(&bytes)
+        let header = NpyHeader::parse(&bytes)
             .map_err(|reason| MatrixProblem::NotArray { member: name.to_owned(), reason })?;
         let (class, size) = classify(&header.descr).ok_or_else(|| MatrixProblem::Type {
             member: name.to_owned(),
@@ -67,7 +67,9 @@ impl Array {
     /// That the entries are numbers, as [`Array::number`] needs.
     pub fn require_numbers(&self) -> Result<(), MatrixProblem> {
         match self.class {
-            Class::Bytes | Class::Unicode => Err(self.wrong_type("booleans, integers and floats")),
+            ElementClass::Bytes | ElementClass::Unicode => {
+                Err(self.wrong_type("booleans, integers and floats"))
+            }
             _ => Ok(()),
         }
     }
@@ -75,7 +77,7 @@ impl Array {
     /// That the entries are integers, as [`Array::integer`] needs.
     pub fn require_integers(&self) -> Result<(), MatrixProblem> {
         match self.class {
-            Class::Signed | Class::Unsigned => Ok(()),
+            ElementClass::Signed | ElementClass::Unsigned => Ok(()),
             _ => Err(self.wrong_type("integers")),
         }
     }
@@ -86,10 +88,10 @@ impl Array {
     /// If there is no such entry.
     pub fn number(&self, at: usize) -> f64 {
         match (self.class, self.size) {
-            (Class::Float, 2) => half(self.bits(at) as u16),
-            (Class::Float, 4) => f64::from(f32::from_bits(self.bits(at) as u32)),
-            (Class::Float, _) => f64::from_bits(self.bits(at)),
-            (Class::Bool, _) => f64::from(u8::from(self.bits(at) != 0)),
+            (ElementClass::Float, 2) => f16_to_f64(self.bits(at) as u16),
+            (ElementClass::Float, 4) => f64::from(f32::from_bits(self.bits(at) as u32)),
+            (ElementClass::Float, _) => f64::from_bits(self.bits(at)),
+            (ElementClass::Bool, _) => f64::from(u8::from(self.bits(at) != 0)),
             _ => self.integer(at) as f64,
         }
     }
@@ -101,10 +103,10 @@ impl Array {
     pub fn integer(&self, at: usize) -> i128 {
         let bits = self.bits(at);
         match (self.class, self.size) {
-            (Class::Signed, 1) => i128::from(bits as i8),
-            (Class::Signed, 2) => i128::from(bits as i16),
-            (Class::Signed, 4) => i128::from(bits as i32),
-            (Class::Signed, _) => i128::from(bits as i64),
+            (ElementClass::Signed, 1) => i128::from(bits as i8),
+            (ElementClass::Signed, 2) => i128::from(bits as i16),
+            (ElementClass::Signed, 4) => i128::from(bits as i32),
+            (ElementClass::Signed, _) => i128::from(bits as i64),
             _ => i128::from(bits),
         }
     }
@@ -113,8 +115,8 @@ impl Array {
     pub fn string(&self) -> Result<String, MatrixProblem> {
         let bytes = &self.bytes[self.data..];
         let text: String = match self.class {
-            Class::Bytes if self.len() == 1 => bytes.iter().map(|&b| char::from(b)).collect(),
-            Class::Unicode if self.len() == 1 => bytes
+            ElementClass::Bytes if self.len() == 1 => bytes.iter().map(|&b| char::from(b)).collect(),
+            ElementClass::Unicode if self.len() == 1 => bytes
                 .chunks_exact(4)
                 .map(|unit| unit.iter().copied().find(|&byte| byte != 0).unwrap_or(0))
                 .map(char::from)
@@ -141,23 +143,23 @@ impl Array {
 }
 
 /// Class and bytes an entry of a NumPy type string such as `<f4`.
-fn classify(descr: &str) -> Option<(Class, usize)> {
+fn classify(descr: &str) -> Option<(ElementClass, usize)> {
     let rest = descr.strip_prefix(['<', '>', '|', '='])?;
     let class = rest.chars().next()?;
     let size: usize = rest.get(1..)?.parse().ok()?;
     match (class, size) {
-        ('b', 1) => Some((Class::Bool, 1)),
-        ('i', 1 | 2 | 4 | 8) => Some((Class::Signed, size)),
-        ('u', 1 | 2 | 4 | 8) => Some((Class::Unsigned, size)),
-        ('f', 2 | 4 | 8) => Some((Class::Float, size)),
-        ('S', 1..) => Some((Class::Bytes, size)),
-        ('U', 1..) => Some((Class::Unicode, size.checked_mul(4)?)),
+        ('b', 1) => Some((ElementClass::Bool, 1)),
+        ('i', 1 | 2 | 4 | 8) => Some((ElementClass::Signed, size)),
+        ('u', 1 | 2 | 4 | 8) => Some((ElementClass::Unsigned, size)),
+        ('f', 2 | 4 | 8) => Some((ElementClass::Float, size)),
+        ('S', 1..) => Some((ElementClass::Bytes, size)),
+        ('U', 1..) => Some((ElementClass::Unicode, size.checked_mul(4)?)),
         _ => None,
     }
 }
 
 /// The value of an IEEE 754 half.
-fn half(bits: u16) -> f64 {
+fn f16_to_f64(bits: u16) -> f64 {
     let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
     let exponent = i32::from(bits >> 10 & 0x1f);
     let fraction = f64::from(bits & 0x3ff) / 1024.0;
@@ -171,15 +173,15 @@ fn half(bits: u16) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::half;
+    use super::f16_to_f64;
 
     #[test]
     fn halves_have_their_ieee_values() {
-        assert_eq!(half(0x3c00), 1.0);
-        assert_eq!(half(0xc000), -2.0);
-        assert_eq!(half(0x7bff), 65504.0);
-        assert_eq!(half(0x0001), 2f64.powi(-24));
-        assert_eq!(half(0x7c00), f64::INFINITY);
-        assert!(half(0x7e00).is_nan());
+        assert_eq!(f16_to_f64(0x3c00), 1.0);
+        assert_eq!(f16_to_f64(0xc000), -2.0);
+        assert_eq!(f16_to_f64(0x7bff), 65504.0);
+        assert_eq!(f16_to_f64(0x0001), 2f64.powi(-24));
+        assert_eq!(f16_to_f64(0x7c00), f64::INFINITY);
+        assert!(f16_to_f64(0x7e00).is_nan());
     }
 }

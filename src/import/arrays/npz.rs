@@ -24,7 +24,7 @@ impl Archive {
         names.filter_map(|name| name.strip_suffix(SUFFIX)).collect()
     }
 
-    pub fn holds(&self, name: &str) -> bool {
+    pub fn contains(&self, name: &str) -> bool {
         self.names().contains(&name)
     }
 

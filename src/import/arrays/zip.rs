@@ -7,10 +7,10 @@ use std::io::Read;
 use flate2::Crc;
 use flate2::read::DeflateDecoder;
 
-const END: &[u8] = b"PK\x05\x06";
+const END_SIGNATURE: &[u8] = b"PK\x05\x06";
 const END_LENGTH: usize = 22;
 const LONGEST_COMMENT: usize = u16::MAX as usize;
-const IN_ZIP64: u64 = u32::MAX as u64;
+const ZIP64_MARKER: u64 = u32::MAX as u64;
 
 /// One file in the archive, still packed.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub(super) struct Member {
 /// Reads the central directory (4.3.12).
 pub(super) fn members(bytes: &[u8]) -> Result<Vec<Member>, String> {
     let (count, offset) = find_directory(bytes).ok_or("it has no end record")?;
-    let mut rest = tail(bytes, offset).ok_or("its directory is out of range")?;
+    let mut rest = bytes_from(bytes, offset).ok_or("its directory is out of range")?;
     let mut members = Vec::new();
     for at in 0..count {
         let (member, after) =
@@ -67,10 +67,10 @@ impl Member {
 
     /// The data after the local header (4.3.7).
     fn packed<'a>(&self, bytes: &'a [u8]) -> Option<&'a [u8]> {
-        let local = tail(bytes, self.offset)?;
+        let local = bytes_from(bytes, self.offset)?;
         local.strip_prefix(b"PK\x03\x04")?;
-        let start = 30 + u64::from(short(local, 26)?) + u64::from(short(local, 28)?);
-        tail(local, start)?.get(..usize::try_from(self.packed_size).ok()?)
+        let start = 30 + u64::from(u16_at(local, 26)?) + u64::from(u16_at(local, 28)?);
+        bytes_from(local, start)?.get(..usize::try_from(self.packed_size).ok()?)
     }
 }
 
@@ -79,34 +79,34 @@ fn find_directory(bytes: &[u8]) -> Option<(u64, u64)> {
     let last = bytes.len().checked_sub(END_LENGTH)?;
     let first = last.saturating_sub(LONGEST_COMMENT);
     let end = (first..=last).rev().find(|&at| {
-        bytes[at..].starts_with(END)
-            && short(bytes, at + 20).is_some_and(|comment| at + END_LENGTH + comment as usize == bytes.len())
+        bytes[at..].starts_with(END_SIGNATURE)
+            && u16_at(bytes, at + 20).is_some_and(|comment| at + END_LENGTH + comment as usize == bytes.len())
     })?;
-    let count = short(bytes, end + 10)?;
-    let offset = u64::from(word(bytes, end + 16)?);
-    if count != u16::MAX && offset != IN_ZIP64 {
+    let count = u16_at(bytes, end + 10)?;
+    let offset = u64::from(u32_at(bytes, end + 16)?);
+    if count != u16::MAX && offset != ZIP64_MARKER {
         return Some((u64::from(count), offset));
     }
     let locator = &bytes[end.checked_sub(20)?..];
     locator.strip_prefix(b"PK\x06\x07")?;
-    let record = tail(bytes, long(locator, 8)?)?;
+    let record = bytes_from(bytes, u64_at(locator, 8)?)?;
     record.strip_prefix(b"PK\x06\x06")?;
-    Some((long(record, 32)?, long(record, 48)?))
+    Some((u64_at(record, 32)?, u64_at(record, 48)?))
 }
 
 fn read_entry(entry: &[u8]) -> Option<(Member, &[u8])> {
     entry.strip_prefix(b"PK\x01\x02")?;
-    let [name, extra, comment] = [short(entry, 28)?, short(entry, 30)?, short(entry, 32)?];
+    let [name, extra, comment] = [u16_at(entry, 28)?, u16_at(entry, 30)?, u16_at(entry, 32)?];
     let name_end = 46 + name as usize;
     let extra_end = name_end + extra as usize;
     let mut member = Member {
         name: String::from_utf8_lossy(entry.get(46..name_end)?).into_owned(),
-        encrypted: short(entry, 8)? & 1 == 1,
-        method: short(entry, 10)?,
-        checksum: word(entry, 16)?,
-        packed_size: word(entry, 20)?.into(),
-        size: word(entry, 24)?.into(),
-        offset: word(entry, 42)?.into(),
+        encrypted: u16_at(entry, 8)? & 1 == 1,
+        method: u16_at(entry, 10)?,
+        checksum: u32_at(entry, 16)?,
+        packed_size: u32_at(entry, 20)?.into(),
+        size: u32_at(entry, 24)?.into(),
+        offset: u32_at(entry, 42)?.into(),
     };
     read_zip64(entry.get(name_end..extra_end)?, &mut member)?;
     Some((member, entry.get(extra_end + comment as usize..)?))
@@ -115,7 +115,7 @@ fn read_entry(entry: &[u8]) -> Option<(Member, &[u8])> {
 /// Takes the sizes that do not fit 32 bits from the extra field (4.5.3).
 fn read_zip64(mut extra: &[u8], member: &mut Member) -> Option<()> {
     while extra.len() >= 4 {
-        let (id, length) = (short(extra, 0)?, short(extra, 2)? as usize);
+        let (id, length) = (u16_at(extra, 0)?, u16_at(extra, 2)? as usize);
         let body = extra.get(4..4 + length)?;
         extra = &extra[4 + length..];
         if id != 1 {
@@ -123,8 +123,8 @@ fn read_zip64(mut extra: &[u8], member: &mut Member) -> Option<()> {
         }
         let mut at = 0;
         for field in [&mut member.size, &mut member.packed_size, &mut member.offset] {
-            if *field == IN_ZIP64 {
-                *field = long(body, at)?;
+            if *field == ZIP64_MARKER {
+                *field = u64_at(body, at)?;
                 at += 8;
             }
         }
@@ -132,18 +132,18 @@ fn read_zip64(mut extra: &[u8], member: &mut Member) -> Option<()> {
     Some(())
 }
 
-fn tail(bytes: &[u8], from: u64) -> Option<&[u8]> {
+fn bytes_from(bytes: &[u8], from: u64) -> Option<&[u8]> {
     bytes.get(usize::try_from(from).ok()?..)
 }
 
-fn short(bytes: &[u8], at: usize) -> Option<u16> {
+fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
     bytes.get(at..)?.first_chunk().map(|&b| u16::from_le_bytes(b))
 }
 
-fn word(bytes: &[u8], at: usize) -> Option<u32> {
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..)?.first_chunk().map(|&b| u32::from_le_bytes(b))
 }
 
-fn long(bytes: &[u8], at: usize) -> Option<u64> {
+fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
     bytes.get(at..)?.first_chunk().map(|&b| u64::from_le_bytes(b))
 }

@@ -1,6 +1,6 @@
 //! Mulan's ARFF and its XML label lists.
 
-use super::super::{Imported, Options};
+use super::super::{ImportOptions, Imported};
 use super::{Files, columns, rows, sizes};
 
 const HEADER: &str = r#"% a comment
@@ -29,12 +29,12 @@ fn files(data: &str) -> Files {
     files
 }
 
-fn counted(label_count: usize, labels_first: bool) -> Options {
-    Options { label_count: Some(label_count), labels_first, ..Options::default() }
+fn counted(label_count: usize, labels_first: bool) -> ImportOptions {
+    ImportOptions { label_count: Some(label_count), labels_first, ..ImportOptions::default() }
 }
 
 fn dense(data: &str) -> Imported {
-    let got = files(data).import(&["a.arff", "a.xml"], &Options::default());
+    let got = files(data).import(&["a.arff", "a.xml"], &ImportOptions::default());
     got.unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -51,7 +51,7 @@ fn reads_dense_rows_with_labels_where_the_list_says() {
 #[test]
 fn reads_sparse_rows() {
     let got = files("{6 1, 0 2.5,3 blue}\n{}\n{ 4 1 , 5 0 }\n")
-        .import(&["a.xml", "s.arff"], &Options::default())
+        .import(&["a.xml", "s.arff"], &ImportOptions::default())
         .unwrap();
     let features = [vec![(0, 2.5), (3, 2.0)], vec![], vec![]];
     assert_eq!(rows(&got.features), features);
@@ -78,7 +78,7 @@ fn counts_labels_from_either_end_without_a_list() {
         );
     }
     assert_eq!(
-        files.error(&["a.arff"], &Options::default()),
+        files.error(&["a.arff"], &ImportOptions::default()),
         "a.arff: nothing says which attributes are labels; give its XML label list as well, or --label-count N"
     );
 }
@@ -102,7 +102,7 @@ fn bad_rows_are_refused_with_line_and_attribute() {
         ),
     ];
     for (row, expected) in cases {
-        let message = files(row).error(&["a.arff", "a.xml"], &Options::default());
+        let message = files(row).error(&["a.arff", "a.xml"], &ImportOptions::default());
         assert_eq!(message, format!("a.arff:12: {expected}"));
     }
 }
@@ -122,7 +122,7 @@ fn bad_sparse_rows_are_refused() {
         ("{0 }", "attribute 'size' is '', but a number is needed"),
     ];
     for (row, expected) in cases {
-        let message = files(row).error(&["s.arff", "a.xml"], &Options::default());
+        let message = files(row).error(&["s.arff", "a.xml"], &ImportOptions::default());
         assert_eq!(message, format!("s.arff:12: {expected}"));
     }
 }
@@ -189,13 +189,13 @@ fn bad_label_lists_are_refused() {
     ];
     for (list, expected) in cases {
         let files = files("1,1,2,red,0,0,0");
-        let message = files.add("a.xml", list).error(&["a.arff", "a.xml"], &Options::default());
+        let message = files.add("a.xml", list).error(&["a.arff", "a.xml"], &ImportOptions::default());
         assert_eq!(message, expected);
     }
     let files = files("");
     let broken = files
         .add("a.xml", "<labels>\n<label name=a/></labels>")
-        .error(&["a.arff", "a.xml"], &Options::default());
+        .error(&["a.arff", "a.xml"], &ImportOptions::default());
     assert!(broken.starts_with("a.xml:2: not well-formed XML: "), "{broken}");
 }
 
@@ -204,16 +204,16 @@ fn a_label_list_belongs_to_one_arff_file() {
     let files = files("");
     files.add("b.xml", LIST).add("a.txt", "1 1 1\n0 0:1\n");
     assert_eq!(
-        files.error(&["a.xml"], &Options::default()),
+        files.error(&["a.xml"], &ImportOptions::default()),
         "a.xml: an XML label list needs its ARFF file; name that as well"
     );
-    assert!(files.error(&["a.txt", "a.xml"], &Options::default()).contains("needs its ARFF file"));
+    assert!(files.error(&["a.txt", "a.xml"], &ImportOptions::default()).contains("needs its ARFF file"));
     assert_eq!(
-        files.error(&["a.arff", "labels=a.xml"], &Options::default()),
+        files.error(&["a.arff", "labels=a.xml"], &ImportOptions::default()),
         "a.xml: an XML label list takes no group; name it without GROUP="
     );
     assert_eq!(
-        files.error(&["a.arff", "a.xml", "b.xml"], &Options::default()),
+        files.error(&["a.arff", "a.xml", "b.xml"], &ImportOptions::default()),
         "a.xml and b.xml are both XML label lists; give the one of the ARFF file"
     );
     assert_eq!(

@@ -1,10 +1,10 @@
 //! NumPy and SciPy files made by hand, most of them bad; what SciPy itself writes is in tests/python.
 
-use super::super::Options;
+use super::super::ImportOptions;
 use super::zip::{csr, floats, integers, npy, npz, word};
 use super::{Files, read, refusal, rows};
 
-const CLAMP: fn() -> Options = || Options { clamp: true, ..Options::default() };
+const CLAMP: fn() -> ImportOptions = || ImportOptions { clamp: true, ..ImportOptions::default() };
 
 #[test]
 fn rows_are_sorted_and_zeros_dropped_from_labels_only() {

@@ -1,8 +1,8 @@
-//! No bytes make the import panic, and what it accepts keeps the promises of `Sparse`.
+//! No bytes make the import panic, and what it accepts keeps the promises of `SparseMatrix`.
 
 use proptest::prelude::*;
 
-use super::super::{Format, Imported, Options};
+use super::super::{Format, ImportOptions, Imported};
 use super::zip::{csr, npy};
 use super::{Files, rows};
 
@@ -29,12 +29,12 @@ fn try_all(bytes: &[u8]) {
     files.add("marginals", bytes).add("a.xml", bytes);
     files.add("a.arff", "@attribute a numeric\n@data\n1\n");
     for format in FORMATS {
-        let options = Options { format, label_count: Some(1), clamp: true, ..Options::default() };
+        let options = ImportOptions { format, label_count: Some(1), clamp: true, ..ImportOptions::default() };
         if let Ok(imported) = files.import(&["marginals"], &options) {
             check(imported);
         }
     }
-    let _ = files.import(&["a.arff", "a.xml"], &Options::default());
+    let _ = files.import(&["a.arff", "a.xml"], &ImportOptions::default());
 }
 
 fn damaged(whole: &[u8], changes: &[(prop::sample::Index, u8)]) -> Vec<u8> {

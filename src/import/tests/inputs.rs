@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::super::{Group, Input, Options, import};
+use super::super::{Group, ImportOptions, Input, import};
 use super::zip::csr;
 use super::{Files, rows, sizes};
-use crate::import::group::guess;
+use crate::import::guess_group::guess;
 
 fn ones(rows: usize, columns: i64) -> Vec<u8> {
     let indptr: Vec<i64> = (0..=rows as i64).collect();
@@ -41,7 +41,7 @@ fn inputs_typed_wrongly_are_refused() {
         );
     }
     assert_eq!(
-        import(&[], &Options::default()).unwrap_err().to_string(),
+        import(&[], &ImportOptions::default()).unwrap_err().to_string(),
         "no input was given; name at least one file as [GROUP=]FILE"
     );
 }
@@ -70,7 +70,7 @@ fn groups_are_guessed_from_whole_words() {
 #[test]
 fn a_name_that_tells_nothing_is_answered_with_the_syntax() {
     let files = Files::new();
-    let message = files.add("m.npz", ones(1, 1)).error(&["m.npz"], &Options::default());
+    let message = files.add("m.npz", ones(1, 1)).error(&["m.npz"], &ImportOptions::default());
     assert_eq!(
         message,
         "m.npz: the name does not tell whether it holds features, labels or marginals; \
@@ -82,7 +82,7 @@ fn a_name_that_tells_nothing_is_answered_with_the_syntax() {
 fn several_arrays_make_one_problem() {
     let files = Files::new();
     files.add("x.npz", ones(3, 9)).add("y.npz", ones(3, 4)).add("p", ones(3, 4));
-    let got = files.import(&["x.npz", "y.npz", "marginals=p"], &Options::default()).unwrap();
+    let got = files.import(&["x.npz", "y.npz", "marginals=p"], &ImportOptions::default()).unwrap();
     assert_eq!(sizes(&got.features), (3, 9));
     assert_eq!(sizes(&got.labels), (3, 4));
     assert_eq!(sizes(&got.marginals), (3, 4));
@@ -93,10 +93,10 @@ fn arrays_can_join_a_text_of_which_a_group_is_taken() {
     let files = Files::new();
     files.add("a.txt", "2 1 4\n3 0:1\n2\n").add("p", ones(2, 4)).add("x.npz", ones(2, 7));
     let inputs = ["labels=a.txt", "marginals=p", "x.npz"];
-    let got = files.import(&inputs, &Options::default()).unwrap();
+    let got = files.import(&inputs, &ImportOptions::default()).unwrap();
     assert_eq!(sizes(&got.features), (2, 7));
     assert_eq!(rows(&got.labels), [[(3, 1.0)], [(2, 1.0)]]);
-    let features = files.import(&["features=a.txt"], &Options::default()).unwrap();
+    let features = files.import(&["features=a.txt"], &ImportOptions::default()).unwrap();
     assert_eq!((sizes(&features.features), features.labels), ((2, 1), None));
 }
 
@@ -108,7 +108,7 @@ fn inputs_that_do_not_fit_are_refused() {
         .add("y.npz", ones(4, 4))
         .add("a.txt", "3 1 2\n0\n1\n0\n")
         .add("p", ones(3, 4));
-    let error = |inputs: &[&str]| files.error(inputs, &Options::default());
+    let error = |inputs: &[&str]| files.error(inputs, &ImportOptions::default());
     assert_eq!(
         error(&["x.npz", "y.npz"]),
         "x.npz has 3 rows, but y.npz has 4; all inputs describe the same rows"
@@ -132,10 +132,10 @@ fn inputs_that_do_not_fit_are_refused() {
 fn an_inferred_number_of_labels_grows_to_that_of_the_marginals() {
     let files = Files::new();
     files.add("a.svm", "0 1:1\n2 1:1\n").add("p", ones(2, 5)).add("q", ones(2, 2));
-    let got = files.import(&["a.svm", "marginals=p"], &Options::default()).unwrap();
+    let got = files.import(&["a.svm", "marginals=p"], &ImportOptions::default()).unwrap();
     assert_eq!(sizes(&got.labels), (2, 5));
     let note = got.notes.last().unwrap();
     assert!(note.contains("the number of labels is that of"), "{note}");
-    let message = files.error(&["a.svm", "marginals=q"], &Options::default());
+    let message = files.error(&["a.svm", "marginals=q"], &ImportOptions::default());
     assert!(message.starts_with("a.svm has 3 labels, but q has 2"), "{message}");
 }

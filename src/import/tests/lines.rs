@@ -5,7 +5,7 @@ use std::io::Write;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::super::{Format, Options};
+use super::super::{Format, ImportOptions};
 use super::{Files, columns, read, refusal, rows, sizes};
 
 const EXTREME: &str = "4 5 3\n2,0 4:0.5 1:-2\n 0:1\n3:1e-3\n\n";
@@ -16,8 +16,8 @@ fn gzip(text: &str) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-fn with(format: Format, zero_based: Option<bool>) -> Options {
-    Options { format, zero_based, ..Options::default() }
+fn with(format: Format, zero_based: Option<bool>) -> ImportOptions {
+    ImportOptions { format, zero_based, ..ImportOptions::default() }
 }
 
 #[test]
@@ -209,9 +209,9 @@ fn what_is_no_text_is_refused() {
     let empty = "a: the file is empty; a data file has at least one line";
     assert_eq!(refusal("a", ""), empty);
     assert_eq!(refusal("a", gzip("")), empty);
-    let missing = Files::new().error(&["gone.txt"], &Options::default());
+    let missing = Files::new().error(&["gone.txt"], &ImportOptions::default());
     assert_eq!(missing, "gone.txt: no such file; check the path");
-    let directory = Files::new().error(&["."], &Options::default());
+    let directory = Files::new().error(&["."], &ImportOptions::default());
     assert!(directory.contains("cannot be read: "), "{directory}");
 }
 

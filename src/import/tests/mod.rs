@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use tempfile::TempDir;
 
-use super::{ImportError, Imported, Input, Options, Sparse, import};
+use super::{ImportError, ImportOptions, Imported, Input, SparseMatrix, import};
 
 /// A directory of hand-made inputs.
 struct Files(TempDir);
@@ -33,7 +33,7 @@ impl Files {
     }
 
     /// Imports `[GROUP=]NAME`s of this directory.
-    fn import(&self, inputs: &[&str], options: &Options) -> Result<Imported, ImportError> {
+    fn import(&self, inputs: &[&str], options: &ImportOptions) -> Result<Imported, ImportError> {
         let inputs: Vec<Input> = inputs
             .iter()
             .map(|text| {
@@ -46,7 +46,7 @@ impl Files {
     }
 
     /// The message of the error, with the directory left out.
-    fn error(&self, inputs: &[&str], options: &Options) -> String {
+    fn error(&self, inputs: &[&str], options: &ImportOptions) -> String {
         let error = self.import(inputs, options).expect_err("must be refused");
         let directory = format!("{}/", self.0.path().display());
         error.to_string().replace(&directory, "")
@@ -56,17 +56,20 @@ impl Files {
 /// One file imported with the default options.
 fn read(name: &str, bytes: impl AsRef<[u8]>) -> Imported {
     let files = Files::new();
-    files.add(name, bytes).import(&[name], &Options::default()).unwrap_or_else(|error| panic!("{error}"))
+    files
+        .add(name, bytes)
+        .import(&[name], &ImportOptions::default())
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The message when one file is imported with the default options.
 fn refusal(name: &str, bytes: impl AsRef<[u8]>) -> String {
     let files = Files::new();
-    files.add(name, bytes).error(&[name], &Options::default())
+    files.add(name, bytes).error(&[name], &ImportOptions::default())
 }
 
-/// The entries of each row, after checking what [`Sparse`] promises.
-fn rows(matrix: &Option<Sparse>) -> Vec<Vec<(u32, f32)>> {
+/// The entries of each row, after checking what [`SparseMatrix`] promises.
+fn rows(matrix: &Option<SparseMatrix>) -> Vec<Vec<(u32, f32)>> {
     let matrix = matrix.as_ref().expect("the group was read");
     assert_eq!(matrix.indptr.len(), matrix.rows + 1);
     assert_eq!(matrix.indptr[0], 0);
@@ -85,13 +88,13 @@ fn rows(matrix: &Option<Sparse>) -> Vec<Vec<(u32, f32)>> {
 }
 
 /// The columns of each row.
-fn columns(matrix: &Option<Sparse>) -> Vec<Vec<u32>> {
+fn columns(matrix: &Option<SparseMatrix>) -> Vec<Vec<u32>> {
     let entries = rows(matrix);
     let columns = |row: &Vec<(u32, f32)>| row.iter().map(|entry| entry.0).collect();
     entries.iter().map(columns).collect()
 }
 
-fn sizes(matrix: &Option<Sparse>) -> (usize, usize) {
+fn sizes(matrix: &Option<SparseMatrix>) -> (usize, usize) {
     let matrix = matrix.as_ref().expect("the group was read");
     (matrix.rows, matrix.columns)
 }

@@ -6,25 +6,25 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use proptest::prelude::*;
 
-use super::super::{Format, Options};
+use super::super::{Format, ImportOptions};
 use super::zip::csr;
 use super::{Files, rows, sizes};
 
 /// As napkinXC prints it: largest score first, a blank at the end of each line.
 const TEXT: &str = "3:0.75 0:0.5 \n\n2:1e-05 1:0.25 \n";
 
-fn imported(text: &str, options: &Options) -> super::Imported {
+fn imported(text: &str, options: &ImportOptions) -> super::Imported {
     let files = Files::new();
     files.add("p", text).import(&["marginals=p"], options).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn refusal(text: &str) -> String {
     let files = Files::new();
-    files.add("p", text).error(&["marginals=p"], &Options::default())
+    files.add("p", text).error(&["marginals=p"], &ImportOptions::default())
 }
 
-fn labels(count: usize) -> Options {
-    Options { label_count: Some(count), ..Options::default() }
+fn labels(count: usize) -> ImportOptions {
+    ImportOptions { label_count: Some(count), ..ImportOptions::default() }
 }
 
 #[test]
@@ -54,26 +54,26 @@ fn the_number_of_labels_comes_from_the_labels_beside_it() {
     files.add("y.svm", "0 1:1\n6 1:1\n1 1:1\n").add("y.npz", csr([3, 5], &[0, 1, 1, 1], &[4], &[1.0]));
     for (along, columns) in [("labels=y.txt", 9), ("labels=y.svm", 7), ("y.npz", 5)] {
         for inputs in [[along, "marginals=p"], ["marginals=p", along]] {
-            let got = files.import(&inputs, &Options::default()).unwrap();
+            let got = files.import(&inputs, &ImportOptions::default()).unwrap();
             assert_eq!((sizes(&got.marginals).1, sizes(&got.labels).1), (columns, columns), "{along}");
         }
     }
     assert_eq!(
-        files.error(&["labels=few.txt", "marginals=p"], &Options::default()),
+        files.error(&["labels=few.txt", "marginals=p"], &ImportOptions::default()),
         "few.txt has 2 labels, but p has 4 columns of marginals; both have one column a label"
     );
 }
 
 #[test]
 fn a_number_that_was_inferred_is_said() {
-    let got = imported("1:0.5\n4:0.25\n", &Options::default());
+    let got = imported("1:0.5\n4:0.25\n", &ImportOptions::default());
     assert_eq!(sizes(&got.marginals), (2, 5));
     assert!(got.notes[0].contains("5 labels are inferred from the largest that occurs; pass --label-count"));
 }
 
 #[test]
 fn a_header_says_rows_and_labels() {
-    let got = imported("2 7\n1:0.5\n\n\n", &Options::default());
+    let got = imported("2 7\n1:0.5\n\n\n", &ImportOptions::default());
     assert_eq!(sizes(&got.marginals), (2, 7));
     assert_eq!(
         refusal("3 7\n1:0.5\n\n"),
@@ -117,13 +117,13 @@ fn bad_lines_are_refused_with_their_number_and_text() {
 
 #[test]
 fn a_file_of_nothing_but_a_byte_order_mark_has_no_rows() {
-    let got = imported("\u{feff}", &Options::default());
+    let got = imported("\u{feff}", &ImportOptions::default());
     assert_eq!(sizes(&got.marginals), (0, 0));
 }
 
 #[test]
 fn scores_are_clamped_when_asked_to() {
-    let options = Options { clamp: true, ..labels(5) };
+    let options = ImportOptions { clamp: true, ..labels(5) };
     let got = imported("0:1.5 1:-2 2:0.5 3:-0\n", &options);
     assert_eq!(rows(&got.marginals), [[(0, 1.0), (1, 0.0), (2, 0.5), (3, 0.0)]]);
     assert!(got.notes[0].ends_with("2 marginals outside [0, 1] were clamped"), "{:?}", got.notes);
@@ -140,7 +140,7 @@ fn a_label_beyond_the_number_given_is_refused() {
 fn the_format_can_be_named_and_is_for_marginals_only() {
     let files = Files::new();
     files.add("a.txt", TEXT);
-    let options = Options { format: Format::Predictions, ..Options::default() };
+    let options = ImportOptions { format: Format::Predictions, ..ImportOptions::default() };
     assert_eq!(sizes(&files.import(&["a.txt"], &options).unwrap().marginals), (3, 4));
     assert_eq!(
         files.error(&["labels=a.txt"], &options),
@@ -149,7 +149,10 @@ fn the_format_can_be_named_and_is_for_marginals_only() {
     );
     assert!(
         files
-            .error(&["marginals=a.txt"], &Options { format: Format::Libsvm, ..Options::default() })
+            .error(
+                &["marginals=a.txt"],
+                &ImportOptions { format: Format::Libsvm, ..ImportOptions::default() }
+            )
             .contains("the LIBSVM format holds no marginals")
     );
 }

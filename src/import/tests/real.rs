@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::super::{Input, Options, import};
+use super::super::{ImportOptions, Input, import};
 use super::sizes;
 
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data");
@@ -14,7 +14,7 @@ fn check(file: &str, rows: usize, features: usize, labels: usize, relevant: usiz
         return;
     }
     let inputs = [Input { path, group: None }];
-    let got = import(&inputs, &Options::default()).unwrap_or_else(|error| panic!("{error}"));
+    let got = import(&inputs, &ImportOptions::default()).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(sizes(&got.features), (rows, features));
     assert_eq!(sizes(&got.labels), (rows, labels));
     assert_eq!(got.labels.unwrap().indices.len(), relevant);

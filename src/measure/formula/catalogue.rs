@@ -1,10 +1,10 @@
 //! Every name of the formula language, in tables that serve the lexer, the parser and the help text.
 
-use super::syntax::{Function, Kind};
+use super::syntax::{AggregationKind, Function};
 
 /// A name that stands for a formula.
 #[derive(Debug, PartialEq)]
-pub(in crate::measure) struct Entry {
+pub(in crate::measure) struct NamedFormula {
     pub name: &'static str,
     /// Whether the name takes a constant, which its formula calls `B`.
     pub parameter: bool,
@@ -12,45 +12,49 @@ pub(in crate::measure) struct Entry {
     pub about: &'static str,
 }
 
-const fn entry(name: &'static str, formula: &'static str, about: &'static str) -> Entry {
-    Entry { name, parameter: false, formula, about }
+const fn named_formula(name: &'static str, formula: &'static str, about: &'static str) -> NamedFormula {
+    NamedFormula { name, parameter: false, formula, about }
 }
 
 /// Measures of one label (Table 1, and those it is built from).
-pub(in crate::measure) const BINARY: &[Entry] = &[
-    entry("accuracy", "tp+tn", "rows that are right"),
-    entry("precision", "tp/(tp+fp)", "predictions that are right"),
-    entry("recall", "tp/(tp+fn)", "positives that are found"),
-    entry("specificity", "tn/(tn+fp)", "negatives that are left alone"),
-    entry("f1", "2*tp/(2*tp+fp+fn)", "harmonic mean of precision and recall"),
-    Entry {
+pub(in crate::measure) const LABEL_MEASURES: &[NamedFormula] = &[
+    named_formula("accuracy", "tp+tn", "rows that are right"),
+    named_formula("precision", "tp/(tp+fp)", "predictions that are right"),
+    named_formula("recall", "tp/(tp+fn)", "positives that are found"),
+    named_formula("specificity", "tn/(tn+fp)", "negatives that are left alone"),
+    named_formula("f1", "2*tp/(2*tp+fp+fn)", "harmonic mean of precision and recall"),
+    NamedFormula {
         name: "fbeta",
         parameter: true,
         formula: "(1+B^2)*tp/((1+B^2)*tp+B^2*fn+fp)",
         about: "F-measure in which recall counts B times as much as precision",
     },
-    entry("jaccard", "tp/(tp+fp+fn)", "intersection over union"),
-    entry("balanced-accuracy", "0.5*tp/(tp+fn)+0.5*tn/(tn+fp)", "mean of recall and specificity"),
-    entry("gmean", "sqrt(tp/(tp+fn)*(tn/(tn+fp)))", "geometric mean of recall and specificity"),
-    entry("hmean", "hmean(tp/(tp+fn), tn/(tn+fp))", "harmonic mean of recall and specificity"),
-    entry("auc", "(2*tp*tn+tp*fp+fn*tn)/(2*(tp+fn)*(fp+tn))", "area under the curve of the one threshold"),
+    named_formula("jaccard", "tp/(tp+fp+fn)", "intersection over union"),
+    named_formula("balanced-accuracy", "0.5*tp/(tp+fn)+0.5*tn/(tn+fp)", "mean of recall and specificity"),
+    named_formula("gmean", "sqrt(tp/(tp+fn)*(tn/(tn+fp)))", "geometric mean of recall and specificity"),
+    named_formula("hmean", "hmean(tp/(tp+fn), tn/(tn+fp))", "harmonic mean of recall and specificity"),
+    named_formula(
+        "auc",
+        "(2*tp*tn+tp*fp+fn*tn)/(2*(tp+fn)*(fp+tn))",
+        "area under the curve of the one threshold",
+    ),
 ];
 
 /// Measures of all labels together.
-pub(in crate::measure) const WHOLE: &[Entry] = &[
-    entry("instance-precision", "sum(tp)/k", "precision at k, averaged over rows"),
-    entry("coverage", "macro(tp/tp)", "labels that are right at least once (smoothed by epsilon)"),
+pub(in crate::measure) const GLOBAL_MEASURES: &[NamedFormula] = &[
+    named_formula("instance-precision", "sum(tp)/k", "precision at k, averaged over rows"),
+    named_formula("coverage", "macro(tp/tp)", "labels that are right at least once (smoothed by epsilon)"),
 ];
 
 pub(super) const CELLS: [&str; 4] = ["tp", "fp", "fn", "tn"];
 
-const AGGREGATIONS: &[(&str, Kind, &str)] = &[
-    ("macro", Kind::Macro, "mean over labels"),
-    ("micro", Kind::Micro, "the formula of the mean cells"),
-    ("sum", Kind::Sum, "sum over labels"),
-    ("gmean-labels", Kind::GeometricMean, "geometric mean over labels"),
-    ("hmean-labels", Kind::HarmonicMean, "harmonic mean over labels"),
-    ("min-labels", Kind::Minimum, "the worst label"),
+const AGGREGATIONS: &[(&str, AggregationKind, &str)] = &[
+    ("macro", AggregationKind::Macro, "mean over labels"),
+    ("micro", AggregationKind::Micro, "the formula of the mean cells"),
+    ("sum", AggregationKind::Sum, "sum over labels"),
+    ("gmean-labels", AggregationKind::GeometricMean, "geometric mean over labels"),
+    ("hmean-labels", AggregationKind::HarmonicMean, "harmonic mean over labels"),
+    ("min-labels", AggregationKind::Minimum, "the worst label"),
 ];
 
 const FUNCTIONS: &[(&str, Function, &str)] = &[
@@ -77,49 +81,50 @@ pub(in crate::measure) const EXAMPLES: &[&str] = &[
 
 /// What a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Symbol {
+pub(super) enum Definition {
     Cell(usize),
     Budget,
     Function(Function, &'static str),
-    Aggregation(Kind, &'static str),
-    Binary(&'static Entry),
-    Whole(&'static Entry),
-    Averaged(Kind, &'static Entry),
+    Aggregation(AggregationKind, &'static str),
+    LabelMeasure(&'static NamedFormula),
+    GlobalMeasure(&'static NamedFormula),
+    Averaged(AggregationKind, &'static NamedFormula),
 }
 
 /// Looks a name up. `gmean` and `hmean` are functions when called and measures of one label otherwise.
-pub(super) fn lookup(name: &str, called: bool) -> Option<Symbol> {
-    let function = || FUNCTIONS.iter().find(|f| f.0 == name).map(|f| Symbol::Function(f.1, f.0));
-    let binary = || find(BINARY, name).map(Symbol::Binary);
+pub(super) fn lookup(name: &str, called: bool) -> Option<Definition> {
+    let function = || FUNCTIONS.iter().find(|f| f.0 == name).map(|f| Definition::Function(f.1, f.0));
+    let binary = || find(LABEL_MEASURES, name).map(Definition::LabelMeasure);
     if name == "k" {
-        return Some(Symbol::Budget);
+        return Some(Definition::Budget);
     }
     if let Some(cell) = CELLS.iter().position(|&cell| cell == name) {
-        return Some(Symbol::Cell(cell));
+        return Some(Definition::Cell(cell));
     }
     if let Some(aggregation) = AGGREGATIONS.iter().find(|a| a.0 == name) {
-        return Some(Symbol::Aggregation(aggregation.1, aggregation.0));
+        return Some(Definition::Aggregation(aggregation.1, aggregation.0));
     }
-    if let Some(whole) = find(WHOLE, name) {
-        return Some(Symbol::Whole(whole));
+    if let Some(whole) = find(GLOBAL_MEASURES, name) {
+        return Some(Definition::GlobalMeasure(whole));
     }
-    for (prefix, kind) in [("macro-", Kind::Macro), ("micro-", Kind::Micro)] {
-        if let Some(measure) = name.strip_prefix(prefix).and_then(|rest| find(BINARY, rest)) {
-            return Some(Symbol::Averaged(kind, measure));
+    for (prefix, kind) in [("macro-", AggregationKind::Macro), ("micro-", AggregationKind::Micro)] {
+        if let Some(measure) = name.strip_prefix(prefix).and_then(|rest| find(LABEL_MEASURES, rest)) {
+            return Some(Definition::Averaged(kind, measure));
         }
     }
     if called { function().or_else(binary) } else { binary().or_else(function) }
 }
 
-fn find(table: &'static [Entry], name: &str) -> Option<&'static Entry> {
+fn find(table: &'static [NamedFormula], name: &str) -> Option<&'static NamedFormula> {
     table.iter().find(|entry| entry.name == name)
 }
 
 /// Every name, for suggestions.
 pub(super) fn names() -> impl Iterator<Item = String> {
-    let averaged = BINARY.iter().flat_map(|e| [format!("macro-{}", e.name), format!("micro-{}", e.name)]);
+    let averaged =
+        LABEL_MEASURES.iter().flat_map(|e| [format!("macro-{}", e.name), format!("micro-{}", e.name)]);
     let plain = CELLS.iter().copied().chain(["k"]);
-    let plain = plain.chain(BINARY.iter().chain(WHOLE).map(|e| e.name));
+    let plain = plain.chain(LABEL_MEASURES.iter().chain(GLOBAL_MEASURES).map(|e| e.name));
     let plain = plain.chain(AGGREGATIONS.iter().map(|a| a.0)).chain(FUNCTIONS.iter().map(|f| f.0));
     averaged.chain(plain.map(str::to_string))
 }
@@ -127,16 +132,16 @@ pub(super) fn names() -> impl Iterator<Item = String> {
 /// What `macrok fit --metric help` shows.
 pub fn catalogue_help() -> String {
     let mut help = String::from("A metric is a name below, or any formula of them.\n");
-    let entries = |table: &[Entry], prefix: &str| -> Vec<[String; 3]> {
-        let call = |e: &Entry| format!("{prefix}{}{}", e.name, if e.parameter { "(B)" } else { "" });
+    let entries = |table: &[NamedFormula], prefix: &str| -> Vec<[String; 3]> {
+        let call = |e: &NamedFormula| format!("{prefix}{}{}", e.name, if e.parameter { "(B)" } else { "" });
         table.iter().map(|e| [call(e), e.formula.to_string(), e.about.to_string()]).collect()
     };
     section(
         &mut help,
         "Measures of one label, averaged (micro-NAME for the mean cells)",
-        &entries(BINARY, "macro-"),
+        &entries(LABEL_MEASURES, "macro-"),
     );
-    section(&mut help, "Measures of all labels", &entries(WHOLE, ""));
+    section(&mut help, "Measures of all labels", &entries(GLOBAL_MEASURES, ""));
     let aggregations = AGGREGATIONS.iter().map(|a| [format!("{}(f)", a.0), a.2.to_string(), String::new()]);
     let title =
         "Aggregations over labels; inside, tp fp fn tn (fractions of the rows) and the names of one label";

@@ -7,7 +7,7 @@ pub(super) const MAX_DEPTH: usize = 64;
 
 /// What is wrong with a formula.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
+pub enum FormulaErrorKind {
     #[error("the formula is empty; write a name such as `macro-f1`, or `help` for the list")]
     Empty,
     #[error("unknown name `{name}`{}", suggested(suggestion))]
@@ -56,21 +56,21 @@ fn suggested(suggestion: &Option<String>) -> String {
     }
 }
 
-/// A [`Fault`] with its place; displayed as the message, the formula, and a caret under the place.
+/// A [`FormulaErrorKind`] with its place; displayed as the message, the formula, and a caret under the place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{fault}\n  {}\n  {:column$}^", printable(formula), "")]
 pub struct FormulaError {
-    fault: Fault,
+    fault: FormulaErrorKind,
     formula: String,
     column: usize,
 }
 
 impl FormulaError {
-    pub(super) fn new(fault: Fault, formula: &str, column: usize) -> FormulaError {
+    pub(super) fn new(fault: FormulaErrorKind, formula: &str, column: usize) -> FormulaError {
         FormulaError { fault, formula: formula.to_string(), column }
     }
 
-    pub fn fault(&self) -> &Fault {
+    pub fn kind(&self) -> &FormulaErrorKind {
         &self.fault
     }
 

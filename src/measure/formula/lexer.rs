@@ -1,7 +1,7 @@
 //! Text to tokens.
 
 use super::catalogue::{lookup, names};
-use super::error::Fault;
+use super::error::FormulaErrorKind;
 use crate::suggest::nearest;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -13,12 +13,12 @@ pub(super) enum Token {
 }
 
 /// A token and where it starts, in characters.
-pub(super) type Placed = (Token, usize);
+pub(super) type PlacedToken = (Token, usize);
 
 /// A fault and where it is, in characters.
-pub(super) type Located<T> = Result<T, (Fault, usize)>;
+pub(super) type ParseResult<T> = Result<T, (FormulaErrorKind, usize)>;
 
-pub(super) fn tokens(text: &str) -> Located<Vec<Placed>> {
+pub(super) fn tokens(text: &str) -> ParseResult<Vec<PlacedToken>> {
     let chars: Vec<char> = text.chars().collect();
     let mut tokens = Vec::new();
     let mut at = 0;
@@ -31,7 +31,7 @@ pub(super) fn tokens(text: &str) -> Located<Vec<Placed>> {
             c @ ('+' | '-' | '*' | '/' | '^' | '(' | ')' | ',') => (Token::Symbol(c), at + 1),
             c if c.is_ascii_digit() || c == '.' => number(&chars, at)?,
             c if is_word(c) => name(&chars, at)?,
-            found => return Err((Fault::UnexpectedCharacter { found, hint: hint(found) }, at)),
+            found => return Err((FormulaErrorKind::UnexpectedCharacter { found, hint: hint(found) }, at)),
         };
         tokens.push((token, at));
         at = end;
@@ -47,7 +47,7 @@ fn skip(chars: &[char], from: usize, wanted: impl Fn(char) -> bool) -> usize {
     from + chars[from..].iter().take_while(|&&c| wanted(c)).count()
 }
 
-fn number(chars: &[char], start: usize) -> Located<(Token, usize)> {
+fn number(chars: &[char], start: usize) -> ParseResult<(Token, usize)> {
     let digit = |c: char| c.is_ascii_digit();
     let mut end = skip(chars, start, digit);
     if chars.get(end) == Some(&'.') {
@@ -64,12 +64,12 @@ fn number(chars: &[char], start: usize) -> Located<(Token, usize)> {
     let text: String = chars[start..end].iter().collect();
     match text.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok((Token::Number(value), end)),
-        _ => Err((Fault::Unexpected { expected: "a number", found: text }, start)),
+        _ => Err((FormulaErrorKind::Unexpected { expected: "a number", found: text }, start)),
     }
 }
 
 /// The longest known name, so that `tp-fp` is a difference and `macro-f1` a name.
-fn name(chars: &[char], start: usize) -> Located<(Token, usize)> {
+fn name(chars: &[char], start: usize) -> ParseResult<(Token, usize)> {
     let mut ends = vec![skip(chars, start, is_word)];
     while let [.., end] = ends[..] {
         match chars.get(end..end + 2) {
@@ -92,16 +92,16 @@ fn name(chars: &[char], start: usize) -> Located<(Token, usize)> {
 }
 
 /// Takes the reading, with or without the hyphens, that is nearest to a known name.
-fn unknown(ends: &[usize], text: impl Fn(usize) -> String) -> Fault {
+fn unknown(ends: &[usize], text: impl Fn(usize) -> String) -> FormulaErrorKind {
     let first = text(ends[0]);
     // `macro` alone is a name, so there the fault is in what follows.
     let prefixed = matches!(first.as_str(), "macro" | "micro");
     let readings = ends.iter().skip(usize::from(prefixed)).rev().map(|&end| text(end));
     let candidates = readings.filter_map(|word| Some((nearest(&word, names())?, word)));
     match candidates.min_by_key(|((edits, _), _)| *edits) {
-        Some(((_, suggestion), name)) => Fault::UnknownName { name, suggestion: Some(suggestion) },
-        None if prefixed => Fault::UnknownName { name: text(ends[1]), suggestion: None },
-        None => Fault::UnknownName { name: first, suggestion: None },
+        Some(((_, suggestion), name)) => FormulaErrorKind::UnknownName { name, suggestion: Some(suggestion) },
+        None if prefixed => FormulaErrorKind::UnknownName { name: text(ends[1]), suggestion: None },
+        None => FormulaErrorKind::UnknownName { name: first, suggestion: None },
     }
 }
 

@@ -3,27 +3,27 @@
 //! A formula has two levels. Inside an aggregation over labels (`macro( )`, `micro( )`, ...) the leaves are
 //! the cells tp, fp, fn, tn of one label; outside of it they are the values of the aggregations.
 
+mod bound_tree;
 mod catalogue;
-mod column;
 mod error;
 mod lexer;
-mod node;
 mod parser;
 mod program;
-mod range;
+mod register;
 mod syntax;
 #[cfg(test)]
 mod tests;
+mod value_range;
 
+pub(super) use bound_tree::{Node, lower};
 pub use catalogue::catalogue_help;
 #[cfg(test)]
-pub(super) use catalogue::{BINARY, EXAMPLES, Entry, WHOLE};
-pub(super) use column::DualColumn;
-pub use error::{Fault, FormulaError};
-pub(super) use node::{Node, lower};
-pub(super) use program::{Program, each};
-pub(super) use range::ValueRange;
-pub(super) use syntax::{Expr, Formula, Kind};
+pub(super) use catalogue::{EXAMPLES, GLOBAL_MEASURES, LABEL_MEASURES, NamedFormula};
+pub use error::{FormulaError, FormulaErrorKind};
+pub(super) use program::{Program, map_lanes};
+pub(super) use register::DualRegister;
+pub(super) use syntax::{AggregationKind, Expr, Formula};
+pub(super) use value_range::ValueRange;
 
 /// Reads a formula.
 pub(super) fn parse(text: &str) -> Result<Formula, FormulaError> {

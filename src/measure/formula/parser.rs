@@ -1,31 +1,31 @@
 //! Tokens to a syntax tree, by recursive descent.
 
-use super::catalogue::{CELLS, Entry, Symbol, lookup};
-use super::error::{Fault, MAX_DEPTH};
-use super::lexer::{Located, Placed, Token, tokens};
-use super::node::{Node, lower};
-use super::syntax::{Aggregation, Expr, Formula, Function, Kind};
+use super::bound_tree::{Node, lower};
+use super::catalogue::{CELLS, Definition, NamedFormula, lookup};
+use super::error::{FormulaErrorKind, MAX_DEPTH};
+use super::lexer::{ParseResult, PlacedToken, Token, tokens};
+use super::syntax::{Aggregation, AggregationKind, Expr, Formula, Function};
 
 /// The name of a parameter inside the formula of a catalogue entry.
 pub(super) const PARAMETER: &str = "B";
 
-pub(super) fn parse(text: &str) -> Located<Formula> {
+pub(super) fn parse(text: &str) -> ParseResult<Formula> {
     let mut parser = Parser {
         tokens: tokens(text)?,
         next: 0,
         end: text.chars().count(),
-        inside: false,
+        in_aggregation: false,
         depth: 0,
         parameter: None,
         aggregations: Vec::new(),
     };
     let Some(&(_, start)) = parser.tokens.first() else {
-        return Err((Fault::Empty, 0));
+        return Err((FormulaErrorKind::Empty, 0));
     };
     let outer = parser.sum()?.expr;
     parser.expect_end()?;
     if outer.is_constant() {
-        return Err((Fault::Constant, start));
+        return Err((FormulaErrorKind::Constant, start));
     }
     Ok(Formula { aggregations: parser.aggregations, outer })
 }
@@ -38,12 +38,12 @@ struct Parsed {
 }
 
 struct Parser {
-    tokens: Vec<Placed>,
+    tokens: Vec<PlacedToken>,
     next: usize,
     /// One past the last character, where a missing token is reported.
     end: usize,
     /// Whether an aggregation is open, so that cells are in scope.
-    inside: bool,
+    in_aggregation: bool,
     depth: usize,
     parameter: Option<Expr>,
     aggregations: Vec<Aggregation>,
@@ -61,28 +61,32 @@ impl Parser {
         }
     }
 
-    fn take(&mut self, symbol: char) -> bool {
+    fn accept(&mut self, symbol: char) -> bool {
         let found = self.peek() == Some(symbol);
         self.next += usize::from(found);
         found
     }
 
     /// The next token is not `expected`.
-    fn unexpected<T>(&self, expected: &'static str) -> Located<T> {
+    fn unexpected<T>(&self, expected: &'static str) -> ParseResult<T> {
         let fault = match self.tokens.get(self.next) {
-            None => Fault::UnexpectedEnd { expected },
-            Some((Token::Number(number), _)) => Fault::Unexpected { expected, found: number.to_string() },
-            Some((Token::Name(name), _)) => Fault::Unexpected { expected, found: name.clone() },
-            Some((Token::Symbol(symbol), _)) => Fault::Unexpected { expected, found: symbol.to_string() },
+            None => FormulaErrorKind::UnexpectedEnd { expected },
+            Some((Token::Number(number), _)) => {
+                FormulaErrorKind::Unexpected { expected, found: number.to_string() }
+            }
+            Some((Token::Name(name), _)) => FormulaErrorKind::Unexpected { expected, found: name.clone() },
+            Some((Token::Symbol(symbol), _)) => {
+                FormulaErrorKind::Unexpected { expected, found: symbol.to_string() }
+            }
         };
         Err((fault, self.at()))
     }
 
-    fn expect_end(&self) -> Located<()> {
+    fn expect_end(&self) -> ParseResult<()> {
         if self.next == self.tokens.len() { Ok(()) } else { self.unexpected("an operator or the end") }
     }
 
-    fn sum(&mut self) -> Located<Parsed> {
+    fn sum(&mut self) -> ParseResult<Parsed> {
         let mut left = self.product()?;
         while let Some(sign @ ('+' | '-')) = self.peek() {
             self.next += 1;
@@ -96,7 +100,7 @@ impl Parser {
         Ok(left)
     }
 
-    fn product(&mut self) -> Located<Parsed> {
+    fn product(&mut self) -> ParseResult<Parsed> {
         let mut left = self.unary()?;
         while let Some(sign @ ('*' | '/')) = self.peek() {
             self.next += 1;
@@ -106,25 +110,25 @@ impl Parser {
             } else {
                 // A budget that is not known yet is NaN, which is not zero.
                 if lower(&right.expr, f64::NAN, 0.0) == Node::Constant(0.0) {
-                    return Err((Fault::DivisionByZero, right.at));
+                    return Err((FormulaErrorKind::DivisionByZero, right.at));
                 }
                 let height = left.height.max(right.height) + 1;
-                node(Expr::Quotient(Box::new(left.expr), Box::new(right.expr)), height, left.at)?
+                limit_height(Expr::Quotient(Box::new(left.expr), Box::new(right.expr)), height, left.at)?
             };
         }
         Ok(left)
     }
 
     /// Every way to nest passes through here, so here the depth is counted.
-    fn unary(&mut self) -> Located<Parsed> {
+    fn unary(&mut self) -> ParseResult<Parsed> {
         let at = self.at();
         if self.depth > MAX_DEPTH {
-            return Err((Fault::TooDeep, at));
+            return Err((FormulaErrorKind::TooDeep, at));
         }
         self.depth += 1;
-        let parsed = if self.take('-') {
+        let parsed = if self.accept('-') {
             let inner = self.unary()?;
-            node(Expr::Negate(Box::new(inner.expr)), inner.height + 1, at)
+            limit_height(Expr::Negate(Box::new(inner.expr)), inner.height + 1, at)
         } else {
             self.power()
         };
@@ -132,124 +136,130 @@ impl Parser {
         parsed
     }
 
-    fn power(&mut self) -> Located<Parsed> {
+    fn power(&mut self) -> ParseResult<Parsed> {
         let base = self.primary()?;
-        if !self.take('^') {
+        if !self.accept('^') {
             return Ok(base);
         }
         let exponent = self.unary()?;
         if !exponent.expr.is_constant() {
-            return Err((Fault::NotConstant { what: "an exponent" }, exponent.at));
+            return Err((FormulaErrorKind::NotConstant { what: "an exponent" }, exponent.at));
         }
         let height = base.height.max(exponent.height) + 1;
-        node(Expr::Power(Box::new(base.expr), Box::new(exponent.expr)), height, base.at)
+        limit_height(Expr::Power(Box::new(base.expr), Box::new(exponent.expr)), height, base.at)
     }
 
-    fn primary(&mut self) -> Located<Parsed> {
+    fn primary(&mut self) -> ParseResult<Parsed> {
         let at = self.at();
         match self.tokens.get(self.next).cloned() {
             Some((Token::Number(number), _)) => {
                 self.next += 1;
-                node(Expr::Number(number), 1, at)
+                limit_height(Expr::Number(number), 1, at)
             }
             Some((Token::Name(name), _)) => {
                 self.next += 1;
-                self.name(&name, at)
+                self.resolve_name(&name, at)
             }
             Some((Token::Symbol('('), _)) => {
                 self.next += 1;
                 let inner = self.sum()?;
-                self.close(at)?;
+                self.expect_close(at)?;
                 Ok(Parsed { at, ..inner })
             }
             _ => self.unexpected("a number, a name or `(`"),
         }
     }
 
-    fn open(&mut self) -> Located<usize> {
+    fn expect_open(&mut self) -> ParseResult<usize> {
         let at = self.at();
-        if self.take('(') { Ok(at) } else { self.unexpected("`(`") }
+        if self.accept('(') { Ok(at) } else { self.unexpected("`(`") }
     }
 
     /// The parenthesis opened at `open` ends here.
-    fn close(&mut self, open: usize) -> Located<()> {
-        if self.take(')') {
+    fn expect_close(&mut self, open: usize) -> ParseResult<()> {
+        if self.accept(')') {
             Ok(())
         } else if self.next == self.tokens.len() {
-            Err((Fault::Unclosed, open))
+            Err((FormulaErrorKind::Unclosed, open))
         } else {
             self.unexpected("an operator or `)`")
         }
     }
 
-    fn name(&mut self, name: &str, at: usize) -> Located<Parsed> {
+    fn resolve_name(&mut self, name: &str, at: usize) -> ParseResult<Parsed> {
         if let (PARAMETER, Some(value)) = (name, &self.parameter) {
-            return node(value.clone(), 1, at);
+            return limit_height(value.clone(), 1, at);
         }
         match lookup(name, self.peek() == Some('(')) {
-            None => Err((Fault::UnknownName { name: name.to_string(), suggestion: None }, at)),
-            Some(Symbol::Budget) => node(Expr::Budget, 1, at),
-            Some(Symbol::Cell(cell)) if self.inside => node(Expr::Leaf(cell), 1, at),
-            Some(Symbol::Cell(cell)) => Err((Fault::CellOutside { name: CELLS[cell].to_string() }, at)),
-            Some(Symbol::Function(function, name)) => self.call(function, name, at),
-            Some(Symbol::Aggregation(kind, name)) => self.aggregation(kind, name, at, |parser| {
-                let open = parser.open()?;
+            None => Err((FormulaErrorKind::UnknownName { name: name.to_string(), suggestion: None }, at)),
+            Some(Definition::Budget) => limit_height(Expr::Budget, 1, at),
+            Some(Definition::Cell(cell)) if self.in_aggregation => limit_height(Expr::Leaf(cell), 1, at),
+            Some(Definition::Cell(cell)) => {
+                Err((FormulaErrorKind::CellOutside { name: CELLS[cell].to_string() }, at))
+            }
+            Some(Definition::Function(function, name)) => self.call(function, name, at),
+            Some(Definition::Aggregation(kind, name)) => self.aggregation(kind, name, at, |parser| {
+                let open = parser.expect_open()?;
                 let body = parser.sum()?;
                 if parser.peek() == Some(',') {
                     return parser.unexpected("`)`, since an aggregation takes one formula");
                 }
-                parser.close(open)?;
+                parser.expect_close(open)?;
                 Ok(body)
             }),
-            Some(Symbol::Binary(entry)) if self.inside => self.measure(entry, at),
-            Some(Symbol::Binary(entry)) => Err((Fault::BinaryOutside { name: entry.name.to_string() }, at)),
-            Some(Symbol::Averaged(kind, entry)) => {
-                self.aggregation(kind, name, at, |parser| parser.measure(entry, at))
+            Some(Definition::LabelMeasure(entry)) if self.in_aggregation => self.expand(entry, at),
+            Some(Definition::LabelMeasure(entry)) => {
+                Err((FormulaErrorKind::BinaryOutside { name: entry.name.to_string() }, at))
             }
-            Some(Symbol::Whole(entry)) if self.inside => {
-                Err((Fault::Nested { name: entry.name.to_string() }, at))
+            Some(Definition::Averaged(kind, entry)) => {
+                self.aggregation(kind, name, at, |parser| parser.expand(entry, at))
             }
-            Some(Symbol::Whole(entry)) => self.measure(entry, at),
+            Some(Definition::GlobalMeasure(entry)) if self.in_aggregation => {
+                Err((FormulaErrorKind::Nested { name: entry.name.to_string() }, at))
+            }
+            Some(Definition::GlobalMeasure(entry)) => self.expand(entry, at),
         }
     }
 
-    fn call(&mut self, function: Function, name: &'static str, at: usize) -> Located<Parsed> {
-        let open = self.open()?;
+    fn call(&mut self, function: Function, name: &'static str, at: usize) -> ParseResult<Parsed> {
+        let open = self.expect_open()?;
         let mut arguments = Vec::new();
         let mut height = 0;
         loop {
             let argument = self.sum()?;
             height = height.max(argument.height);
             arguments.push(argument.expr);
-            if !self.take(',') {
+            if !self.accept(',') {
                 break;
             }
         }
-        self.close(open)?;
+        self.expect_close(open)?;
         use Function::{Abs, Exp, Log, Sqrt};
         let found = arguments.len();
         match (matches!(function, Sqrt | Log | Exp | Abs), found) {
-            (true, 2..) => Err((Fault::Arguments { name, expected: "one argument", found }, at)),
-            (false, 1) => Err((Fault::Arguments { name, expected: "two arguments or more", found }, at)),
-            _ => node(Expr::Call(function, arguments), height + 1, at),
+            (true, 2..) => Err((FormulaErrorKind::Arguments { name, expected: "one argument", found }, at)),
+            (false, 1) => {
+                Err((FormulaErrorKind::Arguments { name, expected: "two arguments or more", found }, at))
+            }
+            _ => limit_height(Expr::Call(function, arguments), height + 1, at),
         }
     }
 
     fn aggregation(
         &mut self,
-        kind: Kind,
+        kind: AggregationKind,
         name: &str,
         at: usize,
-        body: impl FnOnce(&mut Parser) -> Located<Parsed>,
-    ) -> Located<Parsed> {
-        if self.inside {
-            return Err((Fault::Nested { name: name.to_string() }, at));
+        body: impl FnOnce(&mut Parser) -> ParseResult<Parsed>,
+    ) -> ParseResult<Parsed> {
+        if self.in_aggregation {
+            return Err((FormulaErrorKind::Nested { name: name.to_string() }, at));
         }
-        self.inside = true;
+        self.in_aggregation = true;
         let body = body(self)?.expr;
-        self.inside = false;
+        self.in_aggregation = false;
         if body.is_constant() {
-            return Err((Fault::NothingToAggregate { name: name.to_string() }, at));
+            return Err((FormulaErrorKind::NothingToAggregate { name: name.to_string() }, at));
         }
         let aggregation = Aggregation { kind, body };
         // An aggregation that occurs twice is evaluated once.
@@ -258,11 +268,11 @@ impl Parser {
             self.aggregations.push(aggregation);
             self.aggregations.len() - 1
         });
-        node(Expr::Leaf(index), 1, at)
+        limit_height(Expr::Leaf(index), 1, at)
     }
 
     /// The formula of a catalogue entry in place of its name.
-    fn measure(&mut self, entry: &'static Entry, at: usize) -> Located<Parsed> {
+    fn expand(&mut self, entry: &'static NamedFormula, at: usize) -> ParseResult<Parsed> {
         let parameter = if entry.parameter { Some(self.constant_argument()?) } else { None };
         // Only the depth can fail in a catalogue formula, and then the place to show is the name.
         let place = |(fault, _)| (fault, at);
@@ -274,31 +284,31 @@ impl Parser {
         Ok(Parsed { at, ..parsed })
     }
 
-    fn constant_argument(&mut self) -> Located<Expr> {
-        let open = self.open()?;
+    fn constant_argument(&mut self) -> ParseResult<Expr> {
+        let open = self.expect_open()?;
         let argument = self.sum()?;
-        self.close(open)?;
+        self.expect_close(open)?;
         if argument.expr.is_constant() {
             Ok(argument.expr)
         } else {
-            Err((Fault::NotConstant { what: "the parameter of fbeta" }, argument.at))
+            Err((FormulaErrorKind::NotConstant { what: "the parameter of fbeta" }, argument.at))
         }
     }
 }
 
 /// A chain of quotients is deep without a parenthesis, so the height of the tree is limited as well.
-fn node(expr: Expr, height: usize, at: usize) -> Located<Parsed> {
-    if height > MAX_DEPTH { Err((Fault::TooDeep, at)) } else { Ok(Parsed { expr, height, at }) }
+fn limit_height(expr: Expr, height: usize, at: usize) -> ParseResult<Parsed> {
+    if height > MAX_DEPTH { Err((FormulaErrorKind::TooDeep, at)) } else { Ok(Parsed { expr, height, at }) }
 }
 
 /// One more term of a sum or a product; a chain of them stays one list.
-fn append(left: Parsed, term: Parsed, list: fn(Vec<Expr>) -> Expr) -> Located<Parsed> {
+fn append(left: Parsed, term: Parsed, list: fn(Vec<Expr>) -> Expr) -> ParseResult<Parsed> {
     let same = std::mem::discriminant(&left.expr) == std::mem::discriminant(&list(Vec::new()));
     match left.expr {
         Expr::Sum(mut terms) | Expr::Product(mut terms) if same => {
             terms.push(term.expr);
-            node(list(terms), left.height.max(term.height + 1), left.at)
+            limit_height(list(terms), left.height.max(term.height + 1), left.at)
         }
-        first => node(list(vec![first, term.expr]), left.height.max(term.height) + 1, left.at),
+        first => limit_height(list(vec![first, term.expr]), left.height.max(term.height) + 1, left.at),
     }
 }

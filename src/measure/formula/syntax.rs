@@ -47,7 +47,7 @@ pub(in crate::measure) enum Function {
 
 /// How the values of one binary formula over all labels become one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::measure) enum Kind {
+pub(in crate::measure) enum AggregationKind {
     /// The mean over labels (Equation eq:macro_averaged_metric).
     Macro,
     /// The formula of the mean cells.
@@ -61,7 +61,7 @@ pub(in crate::measure) enum Kind {
 /// One aggregation over labels and the binary formula inside it.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::measure) struct Aggregation {
-    pub kind: Kind,
+    pub kind: AggregationKind,
     pub body: Expr,
 }
 

@@ -10,23 +10,23 @@ fn value(formula: &str) -> f64 {
     let cells = [0.1, 0.2, 0.3, 0.4];
     let formula = parse(formula).unwrap_or_else(|error| panic!("{error}"));
     let bound = |expr: &Expr| lower(expr, 3.0, 0.0);
-    let values: Vec<f64> = formula.aggregations.iter().map(|a| bound(&a.body).scalar(&cells)).collect();
-    bound(&formula.outer).scalar(&values)
+    let values: Vec<f64> = formula.aggregations.iter().map(|a| bound(&a.body).evaluate(&cells)).collect();
+    bound(&formula.outer).evaluate(&values)
 }
 
 /// The fault of a formula and the column of the caret, read off the last line of the message.
-fn fault(formula: &str) -> (Fault, usize) {
+fn fault(formula: &str) -> (FormulaErrorKind, usize) {
     let error = parse(formula).expect_err(formula);
     let message = error.to_string();
     let lines: Vec<&str> = message.lines().collect();
     let caret = lines[lines.len() - 1].chars().count() - 3;
     assert_eq!(caret, error.column(), "{message}");
     assert!(lines[lines.len() - 1].ends_with('^'), "{message}");
-    (error.fault().clone(), error.column())
+    (error.kind().clone(), error.column())
 }
 
-fn unknown(name: &str, suggestion: Option<&str>) -> Fault {
-    Fault::UnknownName { name: name.to_string(), suggestion: suggestion.map(str::to_string) }
+fn unknown(name: &str, suggestion: Option<&str>) -> FormulaErrorKind {
+    FormulaErrorKind::UnknownName { name: name.to_string(), suggestion: suggestion.map(str::to_string) }
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn a_hyphen_joins_only_what_is_a_name() {
 fn gmean_and_hmean_are_functions_only_when_called() {
     assert_eq!(parse("macro(hmean)").unwrap(), parse("macro(hmean(recall, specificity))").unwrap());
     assert_eq!(parse("macro(gmean)").unwrap(), parse("macro-gmean").unwrap());
-    assert_eq!(fault("gmean").0, Fault::BinaryOutside { name: "gmean".into() });
+    assert_eq!(fault("gmean").0, FormulaErrorKind::BinaryOutside { name: "gmean".into() });
 }
 
 #[test]
@@ -109,10 +109,10 @@ fn equal_aggregations_are_kept_once() {
 fn a_constant_denominator_is_exact_and_another_gets_epsilon() {
     let formula = parse("sum(tp/2) / k").unwrap();
     let bound = |expr: &Expr| lower(expr, 3.0, 0.5);
-    assert_eq!(bound(&formula.aggregations[0].body).scalar(&[0.1, 0.0, 0.0, 0.0]), 0.1 / 2.0);
-    assert_eq!(bound(&formula.outer).scalar(&[0.3]), 0.3 / 3.0);
+    assert_eq!(bound(&formula.aggregations[0].body).evaluate(&[0.1, 0.0, 0.0, 0.0]), 0.1 / 2.0);
+    assert_eq!(bound(&formula.outer).evaluate(&[0.3]), 0.3 / 3.0);
     let formula = parse("sum(tp/fp)").unwrap();
-    assert_eq!(bound(&formula.aggregations[0].body).scalar(&[0.1, 0.2, 0.0, 0.0]), 0.1 / 0.7);
+    assert_eq!(bound(&formula.aggregations[0].body).evaluate(&[0.1, 0.2, 0.0, 0.0]), 0.1 / 0.7);
 }
 
 #[test]
@@ -135,14 +135,14 @@ fn misspelt_names_get_a_suggestion_and_a_caret() {
 
 #[test]
 fn mistakes_are_named_where_they_are() {
-    let end = |expected| Fault::UnexpectedEnd { expected };
-    let found = |expected, found: &str| Fault::Unexpected { expected, found: found.to_string() };
+    let end = |expected| FormulaErrorKind::UnexpectedEnd { expected };
+    let found = |expected, found: &str| FormulaErrorKind::Unexpected { expected, found: found.to_string() };
     let operand = "a number, a name or `(`";
     for (formula, expected, column) in [
-        ("", Fault::Empty, 0),
-        (" \t ", Fault::Empty, 0),
-        ("macro(tp", Fault::Unclosed, 5),
-        ("2*(macro-f1+(1", Fault::Unclosed, 12),
+        ("", FormulaErrorKind::Empty, 0),
+        (" \t ", FormulaErrorKind::Empty, 0),
+        ("macro(tp", FormulaErrorKind::Unclosed, 5),
+        ("2*(macro-f1+(1", FormulaErrorKind::Unclosed, 12),
         ("macro-f1 +", end(operand), 10),
         ("macro-f1 * * 2", found(operand, "*"), 11),
         ("macro-f1)", found("an operator or the end", ")"), 8),
@@ -151,22 +151,34 @@ fn mistakes_are_named_where_they_are() {
         ("macro f1", found("`(`", "f1"), 6),
         ("macro-fbeta", end("`(`"), 11),
         ("macro(tp, fp)", found("`)`, since an aggregation takes one formula", ","), 8),
-        ("1 + tp", Fault::CellOutside { name: "tp".into() }, 4),
-        ("2*recall", Fault::BinaryOutside { name: "recall".into() }, 2),
-        ("macro(tp+micro(fp))", Fault::Nested { name: "micro".into() }, 9),
-        ("macro(macro-f1)", Fault::Nested { name: "macro-f1".into() }, 6),
-        ("macro(coverage)", Fault::Nested { name: "coverage".into() }, 6),
-        ("1+sum(2*k)", Fault::NothingToAggregate { name: "sum".into() }, 2),
-        (" 1 + k", Fault::Constant, 1),
-        ("2^macro-f1", Fault::NotConstant { what: "an exponent" }, 2),
-        ("macro(fbeta(tp))", Fault::NotConstant { what: "the parameter of fbeta" }, 12),
-        ("macro-f1/(1-1)", Fault::DivisionByZero, 9),
-        ("macro(sqrt(tp, fp))", Fault::Arguments { name: "sqrt", expected: "one argument", found: 2 }, 6),
-        ("min(macro-f1)", Fault::Arguments { name: "min", expected: "two arguments or more", found: 1 }, 0),
-        ("macro-f1 \u{2212} 1", Fault::UnexpectedCharacter { found: '\u{2212}', hint: "; write `-`" }, 9),
+        ("1 + tp", FormulaErrorKind::CellOutside { name: "tp".into() }, 4),
+        ("2*recall", FormulaErrorKind::BinaryOutside { name: "recall".into() }, 2),
+        ("macro(tp+micro(fp))", FormulaErrorKind::Nested { name: "micro".into() }, 9),
+        ("macro(macro-f1)", FormulaErrorKind::Nested { name: "macro-f1".into() }, 6),
+        ("macro(coverage)", FormulaErrorKind::Nested { name: "coverage".into() }, 6),
+        ("1+sum(2*k)", FormulaErrorKind::NothingToAggregate { name: "sum".into() }, 2),
+        (" 1 + k", FormulaErrorKind::Constant, 1),
+        ("2^macro-f1", FormulaErrorKind::NotConstant { what: "an exponent" }, 2),
+        ("macro(fbeta(tp))", FormulaErrorKind::NotConstant { what: "the parameter of fbeta" }, 12),
+        ("macro-f1/(1-1)", FormulaErrorKind::DivisionByZero, 9),
+        (
+            "macro(sqrt(tp, fp))",
+            FormulaErrorKind::Arguments { name: "sqrt", expected: "one argument", found: 2 },
+            6,
+        ),
+        (
+            "min(macro-f1)",
+            FormulaErrorKind::Arguments { name: "min", expected: "two arguments or more", found: 1 },
+            0,
+        ),
+        (
+            "macro-f1 \u{2212} 1",
+            FormulaErrorKind::UnexpectedCharacter { found: '\u{2212}', hint: "; write `-`" },
+            9,
+        ),
         // Columns count characters, not bytes.
         ("macro-f1 + größe", unknown("größe", None), 11),
-        ("(\u{3000}macro-f1 + ?", Fault::UnexpectedCharacter { found: '?', hint: "" }, 13),
+        ("(\u{3000}macro-f1 + ?", FormulaErrorKind::UnexpectedCharacter { found: '?', hint: "" }, 13),
         ("macro-f1*1e999", found("a number", "1e999"), 9),
         ("macro-f1 + .", found("a number", "."), 11),
     ] {
@@ -186,11 +198,11 @@ fn a_message_shows_the_formula_and_a_caret() {
 fn nesting_stops_at_the_limit() {
     let nested = |levels: usize| format!("{}macro-f1{}", "(".repeat(levels), ")".repeat(levels));
     assert!(parse(&nested(60)).is_ok());
-    assert_eq!(fault(&nested(65)), (Fault::TooDeep, 65));
-    assert_eq!(fault(&"-".repeat(100_000)).0, Fault::TooDeep);
-    assert_eq!(fault(&"(".repeat(100_000)).0, Fault::TooDeep);
-    assert_eq!(fault(&format!("macro-f1{}", "^2".repeat(100_000))).0, Fault::TooDeep);
-    assert_eq!(fault(&format!("macro-f1{}", "*2/macro-f1".repeat(10_000))), (Fault::TooDeep, 0));
+    assert_eq!(fault(&nested(65)), (FormulaErrorKind::TooDeep, 65));
+    assert_eq!(fault(&"-".repeat(100_000)).0, FormulaErrorKind::TooDeep);
+    assert_eq!(fault(&"(".repeat(100_000)).0, FormulaErrorKind::TooDeep);
+    assert_eq!(fault(&format!("macro-f1{}", "^2".repeat(100_000))).0, FormulaErrorKind::TooDeep);
+    assert_eq!(fault(&format!("macro-f1{}", "*2/macro-f1".repeat(10_000))), (FormulaErrorKind::TooDeep, 0));
     // A long sum is not deep.
     assert!(parse(&format!("macro-f1{}", "+macro-f1".repeat(10_000))).is_ok());
     assert!(parse(&format!("macro(tp{})", "*2*tp".repeat(10_000))).is_ok());
@@ -203,7 +215,7 @@ fn every_example_and_every_name_parses_and_is_in_the_help() {
         assert!(parse(example).is_ok(), "{example}");
         assert!(help.lines().any(|line| line.trim() == *example), "{example}");
     }
-    for entry in BINARY {
+    for entry in LABEL_MEASURES {
         let call = if entry.parameter { "(2)" } else { "" };
         for prefix in ["macro-", "micro-"] {
             assert!(parse(&format!("{prefix}{}{call}", entry.name)).is_ok(), "{}", entry.name);

@@ -2,14 +2,14 @@
 
 use std::arch::x86_64::*;
 
-use crate::classifier::kernel::PROBES;
+use crate::classifier::kernel::THRESHOLDS;
 
 /// # Safety
 /// The processor has the instructions.
 #[target_feature(enable = "avx2,fma,popcnt")]
-pub(super) unsafe fn count(scores: &[f32], thresholds: [f32; PROBES]) -> [usize; PROBES] {
+pub(super) unsafe fn count(scores: &[f32], thresholds: [f32; THRESHOLDS]) -> [usize; THRESHOLDS] {
     let least = thresholds.map(|threshold| _mm256_set1_ps(threshold));
-    let mut totals = [_mm256_setzero_si256(); PROBES];
+    let mut totals = [_mm256_setzero_si256(); THRESHOLDS];
     for group in scores.chunks_exact(8) {
         // SAFETY: a group is eight scores.
         let group = unsafe { _mm256_loadu_ps(group.as_ptr()) };

@@ -2,34 +2,34 @@
 
 use std::arch::x86_64::*;
 
-use crate::classifier::kernel::BOUNDED;
+use crate::classifier::kernel::MAX_BOUNDED_K;
 
-/// See [`Avx2::split`](super::Avx2::split).
+/// See [`Avx2::pick_top_k`](super::Avx2::pick_top_k).
 #[target_feature(enable = "avx2,fma,popcnt")]
 #[inline]
-pub(super) fn split(
+pub(super) fn pick_top_k(
     scores: &[f32],
     positions: &[u32],
     found: usize,
     k: usize,
-    best: &mut [u32; BOUNDED],
+    best: &mut [u32; MAX_BOUNDED_K],
 ) -> Option<f32> {
     match found {
-        0..=8 => split_with::<1>(scores, positions, found, k, best),
-        9..=16 => split_with::<2>(scores, positions, found, k, best),
-        _ => split_with::<4>(scores, positions, found, k, best),
+        0..=8 => pick_top_k_with::<1>(scores, positions, found, k, best),
+        9..=16 => pick_top_k_with::<2>(scores, positions, found, k, best),
+        _ => pick_top_k_with::<4>(scores, positions, found, k, best),
     }
 }
 
 /// With up to eight scores for each register.
 #[target_feature(enable = "avx2,fma,popcnt")]
 #[inline]
-fn split_with<const REGISTERS: usize>(
+fn pick_top_k_with<const REGISTERS: usize>(
     scores: &[f32],
     positions: &[u32],
     found: usize,
     k: usize,
-    best: &mut [u32; BOUNDED],
+    best: &mut [u32; MAX_BOUNDED_K],
 ) -> Option<f32> {
     let positions = &positions[..8 * REGISTERS];
     let lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
@@ -43,18 +43,18 @@ fn split_with<const REGISTERS: usize>(
         let eight = _mm256_setr_ps(a, b, c, d, e, f, g, h);
         _mm256_blendv_ps(_mm256_set1_ps(f32::NEG_INFINITY), eight, inside)
     });
-    split_numbers(numbers, positions, k, best)
+    pick_largest(numbers, positions, k, best)
 }
 
 /// Writes what `names` has for those `k` of some numbers that are the largest. Returns the smallest of those, or nothing where
 /// another is too close.
 #[target_feature(enable = "avx2,fma,popcnt")]
 #[inline]
-pub(super) fn split_numbers<const REGISTERS: usize>(
+pub(super) fn pick_largest<const REGISTERS: usize>(
     numbers: [__m256; REGISTERS],
     names: &[u32],
     k: usize,
-    best: &mut [u32; BOUNDED],
+    best: &mut [u32; MAX_BOUNDED_K],
 ) -> Option<f32> {
     let names = &names[..8 * REGISTERS];
     let (among, least) = largest_of(k, numbers);

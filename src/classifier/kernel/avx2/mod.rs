@@ -4,19 +4,19 @@
 
 #![allow(unsafe_code)]
 
-mod candidates;
 mod find;
 mod largest;
 pub(super) mod score;
+mod short_list;
 
-use self::candidates::{gather, pick};
 use self::find::{contains, count, find};
-use self::largest::split;
-use self::score::{Bounds, Singles, kth_of, score, score_few, score_into};
-use super::best::{Found, best_of_each};
-use super::shared::{Candidates, SideBySide, Steps, best_side_by_side};
-use super::{AT_ONCE, BOUNDED, LANES, PROBES, Scores, Space, Table};
-use crate::shard::{Grouping, Row};
+use self::largest::pick_top_k;
+use self::score::{ScoreBounds, SingleScores, kth_of_maxima, score, score_gathered, score_keeping_maxima};
+use self::short_list::{gather, pick};
+use super::own_codes::{ScoredRow, top_k_own_codes};
+use super::shared_codes::{KernelSteps, RowsScratch, ShortList, top_k_shared_codes};
+use super::{CoefficientTable, LANES, MAX_BOUNDED_K, MAX_SHORT_LIST, RowScratch, ScoreKind, THRESHOLDS};
+use crate::shard::{ColumnCoding, Row};
 
 /// Proof that this processor has the instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,81 +31,81 @@ impl Avx2 {
     }
 
     #[inline]
-    pub(super) fn score(self, table: &Table, row: Row<'_>, k: usize, scores: &mut [f32]) -> f32 {
+    pub(super) fn score(self, table: &CoefficientTable, row: Row<'_>, k: usize, scores: &mut [f32]) -> f32 {
         assert!(scores.len() >= row.len().next_multiple_of(LANES), "space for the scores");
         // SAFETY: `self` proves the instructions. `Row::new` has seen that 16 entries follow the row, so groups of
         // 16 stay within both slices; the scores have been checked; a table has a word and, where it has any, a
         // bound for every code, which is checked again.
         unsafe {
-            match table.scores() {
-                Scores::Single => {
-                    assert!(table.words.len() >= Grouping::CODES, "a word for every code");
-                    score(Singles(&table.words), row, k, scores)
+            match table.score_kind() {
+                ScoreKind::Single => {
+                    assert!(table.words.len() >= ColumnCoding::CODES, "a word for every code");
+                    score(SingleScores(&table.words), row, k, scores)
                 }
-                Scores::Bound => {
-                    assert!(table.bounds.len() >= Grouping::CODES, "a bound for every code");
-                    score(Bounds(&table.bounds), row, k, scores)
+                ScoreKind::Bound => {
+                    assert!(table.bounds.len() >= ColumnCoding::CODES, "a bound for every code");
+                    score(ScoreBounds(&table.bounds), row, k, scores)
                 }
             }
         }
     }
 
     #[inline]
-    pub(super) fn best_of_each<'r>(
+    pub(super) fn top_k_own_codes<'r>(
         self,
-        table: &Table,
+        table: &CoefficientTable,
         rows: impl Iterator<Item = Row<'r>>,
         k: usize,
-        space: &mut Space,
-        tell: impl FnMut(Row<'r>, &mut Space, Found),
+        space: &mut RowScratch,
+        on_row: impl FnMut(Row<'r>, &mut RowScratch, ScoredRow),
     ) {
-        assert!(table.words.len() >= Grouping::CODES, "a word for every code");
+        assert!(table.words.len() >= ColumnCoding::CODES, "a word for every code");
         // SAFETY: `self` proves the instructions, and the words have been checked.
-        unsafe { best_of_rows(&table.words, rows, k, space, tell) }
+        unsafe { own_codes_kernel(&table.words, rows, k, space, on_row) }
     }
 
     #[inline]
-    pub(super) fn best_side_by_side<'r>(
+    pub(super) fn top_k_shared_codes<'r>(
         self,
-        table: &Table,
+        table: &CoefficientTable,
         rows: impl Iterator<Item = Row<'r>> + Clone,
         k: usize,
-        space: &mut SideBySide,
-        tell: impl FnMut(Row<'r>, &Candidates, Option<f32>),
+        space: &mut RowsScratch,
+        on_row: impl FnMut(Row<'r>, &ShortList, Option<f32>),
     ) {
-        assert!(table.bounds.len() >= Grouping::CODES, "a bound for every code");
+        assert!(table.bounds.len() >= ColumnCoding::CODES, "a bound for every code");
         // SAFETY: `self` proves the instructions, and the bounds have been checked.
-        unsafe { best_of_shared(table, rows, k, space, tell) }
+        unsafe { shared_codes_kernel(table, rows, k, space, on_row) }
     }
 
-    /// Writes those `k` of the first `found` positions, up to [`AT_ONCE`](super::AT_ONCE), that have the largest scores.
-    /// Returns the smallest of those scores, or nothing where another is too close. There are [`AT_ONCE`](super::AT_ONCE)
+    /// Writes those `k` of the first `found` positions, up to [`MAX_SHORT_LIST`](super::MAX_SHORT_LIST), that have the largest scores.
+    /// Returns the smallest of those scores, or nothing where another is too close. There are [`MAX_SHORT_LIST`](super::MAX_SHORT_LIST)
     /// positions at least, and all have a score.
     #[inline]
-    pub(super) fn split(
+    pub(super) fn pick_top_k(
         self,
         scores: &[f32],
         positions: &[u32],
         found: usize,
         k: usize,
-        best: &mut [u32; BOUNDED],
+        best: &mut [u32; MAX_BOUNDED_K],
     ) -> Option<f32> {
         // SAFETY: `self` proves the instructions.
-        unsafe { split(scores, positions, found, k, best) }
+        unsafe { pick_top_k(scores, positions, found, k, best) }
     }
 
-    /// Makes `few` the entries at the first positions.
+    /// Makes `short_list` the entries at the first positions.
     #[inline]
-    pub(super) fn gather(self, row: Row<'_>, positions: &[u32], few: &mut Candidates) {
+    pub(super) fn gather(self, row: Row<'_>, positions: &[u32], short_list: &mut ShortList) {
         // SAFETY: `self` proves the instructions.
-        unsafe { gather(row, positions, few) }
+        unsafe { gather(row, positions, short_list) }
     }
 
     /// Picks the best `k`. Returns the smallest of their scores, or nothing where another is too close.
     #[inline]
-    pub(super) fn pick(self, words: &[u64], few: &mut Candidates, k: usize) -> Option<f32> {
+    pub(super) fn pick(self, words: &[u64], short_list: &mut ShortList, k: usize) -> Option<f32> {
         // SAFETY: `self` proves the instructions.
-        unsafe { pick(words, few, k) }
+        unsafe { pick(words, short_list, k) }
     }
 
     /// Writes the single scores of the first `length` columns, and minus infinity for the rest. Returns what at
@@ -114,9 +114,9 @@ impl Avx2 {
     /// # Panics
     /// When a column has no word in the table, or a slice is shorter than `columns`.
     #[inline]
-    pub(super) fn score_few(
+    pub(super) fn score_gathered(
         self,
-        table: &Table,
+        table: &CoefficientTable,
         columns: &[u32],
         length: usize,
         values: &[f32],
@@ -129,7 +129,7 @@ impl Avx2 {
             "whole vectors"
         );
         // SAFETY: `self` proves the instructions, and the lengths have been checked.
-        unsafe { score_few(&table.words, columns, length, values, k, scores) }
+        unsafe { score_gathered(&table.words, columns, length, values, k, scores) }
     }
 
     #[inline]
@@ -139,7 +139,7 @@ impl Avx2 {
     }
 
     #[inline]
-    pub(super) fn count(self, scores: &[f32], thresholds: [f32; PROBES]) -> [usize; PROBES] {
+    pub(super) fn count(self, scores: &[f32], thresholds: [f32; THRESHOLDS]) -> [usize; THRESHOLDS] {
         // SAFETY: `self` proves the instructions.
         unsafe { count(scores, thresholds) }
     }
@@ -154,50 +154,54 @@ impl Avx2 {
 /// # Safety
 /// The processor has the instructions; there is a word for every code.
 #[target_feature(enable = "avx2,fma,popcnt")]
-unsafe fn best_of_rows<'r>(
+unsafe fn own_codes_kernel<'r>(
     words: &[u64],
     rows: impl Iterator<Item = Row<'r>>,
     k: usize,
-    space: &mut Space,
-    tell: impl FnMut(Row<'r>, &mut Space, Found),
+    space: &mut RowScratch,
+    on_row: impl FnMut(Row<'r>, &mut RowScratch, ScoredRow),
 ) {
-    best_of_each(
+    top_k_own_codes(
         rows,
         k,
         space,
         // SAFETY: `Row::new` has seen that 16 entries follow the row, and there are as many scores as entries, rounded up.
-        |row, scores| unsafe { score(Singles(words), row, k, scores) },
+        |row, scores| unsafe { score(SingleScores(words), row, k, scores) },
         |scores, threshold, positions| find(scores, threshold, positions),
-        |scores, positions, found, best| split(scores, positions, found, k, best),
-        tell,
+        |scores, positions, found, best| pick_top_k(scores, positions, found, k, best),
+        on_row,
     );
 }
 
 /// # Safety
 /// The processor has the instructions; there is a bound for every code.
 #[target_feature(enable = "avx2,fma,popcnt")]
-unsafe fn best_of_shared<'r>(
-    table: &Table,
+unsafe fn shared_codes_kernel<'r>(
+    table: &CoefficientTable,
     rows: impl Iterator<Item = Row<'r>> + Clone,
     k: usize,
-    space: &mut SideBySide,
-    tell: impl FnMut(Row<'r>, &Candidates, Option<f32>),
+    space: &mut RowsScratch,
+    on_row: impl FnMut(Row<'r>, &ShortList, Option<f32>),
 ) {
     let words: &[u64] = &table.words;
-    let steps = Steps {
-        bound: |row: Row<'r>, bounds: &mut [f32], largest: &mut [f32; AT_ONCE]| {
+    let steps = KernelSteps {
+        bound: |row: Row<'r>, bounds: &mut [f32], largest: &mut [f32; MAX_SHORT_LIST]| {
             // SAFETY: `Row::new` has seen that 16 entries follow the row, and there are as many bounds as entries, rounded up.
-            unsafe { score_into(Bounds(&table.bounds), row, k, bounds, largest) };
+            unsafe { score_keeping_maxima(ScoreBounds(&table.bounds), row, k, bounds, largest) };
         },
-        kth: |largest: &[f32; AT_ONCE]| kth_of(largest, k),
-        find: |row: Row<'r>, bounds: &[f32], least: f32, positions: &mut [u32], few: &mut Candidates| {
-            few.found = find(bounds, least, positions);
-            if few.found <= AT_ONCE {
-                gather(row, positions, few);
-                few.bring(table);
+        kth: |largest: &[f32; MAX_SHORT_LIST]| kth_of_maxima(largest, k),
+        find: |row: Row<'r>,
+               bounds: &[f32],
+               least: f32,
+               positions: &mut [u32],
+               short_list: &mut ShortList| {
+            short_list.length = find(bounds, least, positions);
+            if short_list.length <= MAX_SHORT_LIST {
+                gather(row, positions, short_list);
+                short_list.prefetch(table);
             }
         },
-        pick: |few: &mut Candidates| pick(words, few, k),
+        pick: |short_list: &mut ShortList| pick(words, short_list, k),
     };
-    best_side_by_side(rows, k, space, steps, tell);
+    top_k_shared_codes(rows, k, space, steps, on_row);
 }

@@ -3,35 +3,35 @@
 use std::arch::x86_64::*;
 
 use super::largest::kth_largest;
-use crate::classifier::kernel::{AT_ONCE, LANES, maxima};
+use crate::classifier::kernel::{LANES, MAX_SHORT_LIST, maxima_count};
 use crate::shard::Row;
 
 /// Scores eight entries: what is stored, and what is not above any of their single scores.
 ///
 /// # Safety
 /// The processor has the instructions; eight codes and eight values can be read; there is a word for every code.
-pub(super) trait Eight {
+pub(super) trait ScoreEight {
     unsafe fn eight(&self, codes: *const u16, values: *const f32) -> (__m256, __m256);
 }
 
 /// By the coefficients of their columns, which are their codes.
-pub(super) struct Singles<'t>(pub(super) &'t [u64]);
+pub(super) struct SingleScores<'t>(pub(super) &'t [u64]);
 
 /// By the bounds of their codes.
-pub(super) struct Bounds<'t>(pub(super) &'t [u64]);
+pub(super) struct ScoreBounds<'t>(pub(super) &'t [u64]);
 
 /// Scores a row. Returns what at least `k` single scores reach.
 ///
 /// # Safety
-/// As for [`score_into`].
+/// As for [`score_keeping_maxima`].
 #[target_feature(enable = "avx2,fma,popcnt")]
 #[inline]
-pub(super) unsafe fn score<E: Eight>(words: E, row: Row<'_>, k: usize, scores: &mut [f32]) -> f32 {
+pub(super) unsafe fn score<E: ScoreEight>(words: E, row: Row<'_>, k: usize, scores: &mut [f32]) -> f32 {
     // SAFETY: as promised by the caller.
     unsafe {
-        match maxima(k) {
+        match maxima_count(k) {
             LANES => kth_largest(k, score_with::<E, 2>(words, row, scores)),
-            _ if k > AT_ONCE => {
+            _ if k > MAX_SHORT_LIST => {
                 score_with::<E, 4>(words, row, scores);
                 f32::NEG_INFINITY
             }
@@ -40,43 +40,46 @@ pub(super) unsafe fn score<E: Eight>(words: E, row: Row<'_>, k: usize, scores: &
     }
 }
 
-/// Scores a row. `largest` is then for [`kth_of`].
+/// Scores a row. `largest` is then for [`kth_of_maxima`].
 ///
 /// # Safety
 /// The processor has the instructions; 16 entries follow the row; `scores` has room for the row's length
 /// rounded up to a multiple of 16; there is a word for every code.
 #[target_feature(enable = "avx2,fma,popcnt")]
 #[inline]
-pub(super) unsafe fn score_into<E: Eight>(
+pub(super) unsafe fn score_keeping_maxima<E: ScoreEight>(
     words: E,
     row: Row<'_>,
     k: usize,
     scores: &mut [f32],
-    largest: &mut [f32; AT_ONCE],
+    largest: &mut [f32; MAX_SHORT_LIST],
 ) {
     // SAFETY: as promised by the caller.
     unsafe {
-        match maxima(k) {
-            LANES => put(score_with::<E, 2>(words, row, scores), largest),
-            _ => put(score_with::<E, 4>(words, row, scores), largest),
+        match maxima_count(k) {
+            LANES => store_registers(score_with::<E, 2>(words, row, scores), largest),
+            _ => store_registers(score_with::<E, 4>(words, row, scores), largest),
         }
     }
 }
 
-/// What at least `k` single scores reach, by what scoring left. For k up to [`BOUNDED`](crate::classifier::kernel::BOUNDED).
+/// What at least `k` single scores reach, by what scoring left. For k up to [`MAX_BOUNDED_K`](crate::classifier::kernel::MAX_BOUNDED_K).
 #[target_feature(enable = "avx2,fma,popcnt")]
 #[inline]
-pub(super) fn kth_of(largest: &[f32; AT_ONCE], k: usize) -> f32 {
-    match maxima(k) {
-        LANES => kth_largest::<2>(k, take(largest)),
-        _ => kth_largest::<4>(k, take(largest)),
+pub(super) fn kth_of_maxima(largest: &[f32; MAX_SHORT_LIST], k: usize) -> f32 {
+    match maxima_count(k) {
+        LANES => kth_largest::<2>(k, load_registers(largest)),
+        _ => kth_largest::<4>(k, load_registers(largest)),
     }
 }
 
 /// Writes registers of eight numbers, at most four.
 #[target_feature(enable = "avx2,fma,popcnt")]
 #[inline]
-fn put<const REGISTERS: usize>(registers: [__m256; REGISTERS], numbers: &mut [f32; AT_ONCE]) {
+fn store_registers<const REGISTERS: usize>(
+    registers: [__m256; REGISTERS],
+    numbers: &mut [f32; MAX_SHORT_LIST],
+) {
     for (&register, eight) in registers.iter().zip(numbers.chunks_exact_mut(8)) {
         // SAFETY: there is room for eight.
         unsafe { _mm256_storeu_ps(eight.as_mut_ptr(), register) };
@@ -86,7 +89,7 @@ fn put<const REGISTERS: usize>(registers: [__m256; REGISTERS], numbers: &mut [f3
 /// Reads as many.
 #[target_feature(enable = "avx2,fma,popcnt")]
 #[inline]
-fn take<const REGISTERS: usize>(numbers: &[f32; AT_ONCE]) -> [__m256; REGISTERS] {
+fn load_registers<const REGISTERS: usize>(numbers: &[f32; MAX_SHORT_LIST]) -> [__m256; REGISTERS] {
     // SAFETY: there are eight.
     std::array::from_fn(|at| unsafe { _mm256_loadu_ps(numbers[8 * at..8 * at + 8].as_ptr()) })
 }
@@ -94,10 +97,10 @@ fn take<const REGISTERS: usize>(numbers: &[f32; AT_ONCE]) -> [__m256; REGISTERS]
 /// With the largest scores in so many registers, which are returned.
 ///
 /// # Safety
-/// As for [`score_into`].
+/// As for [`score_keeping_maxima`].
 #[target_feature(enable = "avx2,fma,popcnt")]
 #[inline]
-unsafe fn score_with<E: Eight, const REGISTERS: usize>(
+unsafe fn score_with<E: ScoreEight, const REGISTERS: usize>(
     words: E,
     row: Row<'_>,
     scores: &mut [f32],
@@ -112,8 +115,8 @@ unsafe fn score_with<E: Eight, const REGISTERS: usize>(
     unsafe {
         while at < whole {
             for pair in largest.chunks_exact_mut(2) {
-                _mm_prefetch::<_MM_HINT_NTA>(values.wrapping_add(at + AHEAD).cast());
-                _mm_prefetch::<_MM_HINT_NTA>(codes.wrapping_add(at + AHEAD).cast());
+                _mm_prefetch::<_MM_HINT_NTA>(values.wrapping_add(at + PREFETCH_DISTANCE).cast());
+                _mm_prefetch::<_MM_HINT_NTA>(codes.wrapping_add(at + PREFETCH_DISTANCE).cast());
                 let (first, first_least) = words.eight(codes.add(at), values.add(at));
                 let (second, second_least) = words.eight(codes.add(at + 8), values.add(at + 8));
                 _mm256_storeu_ps(out.add(at), first);
@@ -143,7 +146,7 @@ unsafe fn score_with<E: Eight, const REGISTERS: usize>(
 
 /// How many entries ahead they are asked for, as what will not be needed again: so they take no place in the caches
 /// from coefficients.
-const AHEAD: usize = 512;
+const PREFETCH_DISTANCE: usize = 512;
 
 /// Where the words of eight codes are.
 ///
@@ -154,7 +157,10 @@ const AHEAD: usize = 512;
 /// The processor has the instructions; eight codes can be read; there is a word for every code.
 #[target_feature(enable = "avx2,fma,popcnt")]
 #[inline]
-pub(in crate::classifier::kernel) unsafe fn places<W>(words: &[W], codes: *const u16) -> [*const W; 8] {
+pub(in crate::classifier::kernel) unsafe fn word_addresses<W>(
+    words: &[W],
+    codes: *const u16,
+) -> [*const W; 8] {
     // SAFETY: promised by the caller.
     std::array::from_fn(|lane| unsafe { words.as_ptr().add(codes.add(lane).read_volatile().into()) })
 }
@@ -162,7 +168,7 @@ pub(in crate::classifier::kernel) unsafe fn places<W>(words: &[W], codes: *const
 /// # Safety
 /// The processor has the instructions; `columns` are a multiple of sixteen, and the others not fewer.
 #[target_feature(enable = "avx2,fma,popcnt")]
-pub(super) unsafe fn score_few(
+pub(super) unsafe fn score_gathered(
     words: &[u64],
     columns: &[u32],
     length: usize,
@@ -224,23 +230,24 @@ pub(in crate::classifier::kernel) unsafe fn halves(
     }
 }
 
-impl Eight for Singles<'_> {
+impl ScoreEight for SingleScores<'_> {
     #[target_feature(enable = "avx2,fma,popcnt")]
     #[inline]
     unsafe fn eight(&self, codes: *const u16, values: *const f32) -> (__m256, __m256) {
         // SAFETY: as promised by the caller.
-        let scores = unsafe { score_eight(places(self.0, codes), _mm256_loadu_ps(values)) };
+        let scores = unsafe { score_eight(word_addresses(self.0, codes), _mm256_loadu_ps(values)) };
         (scores, scores)
     }
 }
 
-impl Eight for Bounds<'_> {
+impl ScoreEight for ScoreBounds<'_> {
     /// What no column of their codes scores above, and below.
     #[target_feature(enable = "avx2,fma,popcnt")]
     #[inline]
     unsafe fn eight(&self, codes: *const u16, values: *const f32) -> (__m256, __m256) {
         // SAFETY: as promised by the caller.
-        let ((up, down), values) = unsafe { (halves(places(self.0, codes)), _mm256_loadu_ps(values)) };
+        let ((up, down), values) =
+            unsafe { (halves(word_addresses(self.0, codes)), _mm256_loadu_ps(values)) };
         let score = |both: __m256| {
             let slopes = _mm256_and_ps(both, _mm256_castsi256_ps(_mm256_set1_epi32(0xffff_0000_u32 as i32)));
             let intercepts = _mm256_slli_epi32::<16>(_mm256_castps_si256(both));

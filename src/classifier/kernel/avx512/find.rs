@@ -2,21 +2,21 @@
 
 use std::arch::x86_64::*;
 
-use crate::classifier::kernel::{LANES, PROBES};
+use crate::classifier::kernel::{LANES, THRESHOLDS};
 
 /// The numbers from 0 to 15.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt")]
 #[inline]
-pub(super) fn numbers() -> __m512i {
+pub(super) fn lane_numbers() -> __m512i {
     _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 }
 
 /// # Safety
 /// The processor has the instructions.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt")]
-pub(super) unsafe fn count(scores: &[f32], thresholds: [f32; PROBES]) -> [usize; PROBES] {
+pub(super) unsafe fn count(scores: &[f32], thresholds: [f32; THRESHOLDS]) -> [usize; THRESHOLDS] {
     let least = thresholds.map(|threshold| _mm512_set1_ps(threshold));
-    let mut totals = [0; PROBES];
+    let mut totals = [0; THRESHOLDS];
     for group in scores.chunks_exact(LANES) {
         // SAFETY: a group is sixteen scores.
         let group = unsafe { _mm512_loadu_ps(group.as_ptr()) };
@@ -37,7 +37,7 @@ pub(super) fn find(scores: &[f32], threshold: f32, positions: &mut [u32]) -> usi
     let least = _mm512_set1_ps(threshold);
     assert!(positions.len() >= scores.len() + LANES, "space for the positions");
     let out = positions.as_mut_ptr();
-    let mut places = numbers();
+    let mut places = lane_numbers();
     let mut found = 0;
     for group in scores.chunks_exact(LANES) {
         // SAFETY: a group is sixteen scores; no more are found than were looked at, so sixteen fit.
@@ -58,7 +58,7 @@ pub(super) fn find(scores: &[f32], threshold: f32, positions: &mut [u32]) -> usi
 #[inline]
 pub(super) fn find_first(scores: &[f32], threshold: f32) -> (usize, __m512i) {
     let least = _mm512_set1_ps(threshold);
-    let mut places = numbers();
+    let mut places = lane_numbers();
     let (mut found, mut first) = (0u32, _mm512_setzero_si512());
     for group in scores.chunks_exact(LANES) {
         // SAFETY: a group is sixteen scores.

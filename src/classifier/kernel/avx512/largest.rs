@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use crate::classifier::kernel::{BOUNDED, LANES};
+use crate::classifier::kernel::{LANES, MAX_BOUNDED_K};
 
 /// The k-th largest of some numbers.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt")]
@@ -15,11 +15,11 @@ pub(super) fn kth_largest<const REGISTERS: usize>(k: usize, numbers: [__m512; RE
 /// another is too close.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt")]
 #[inline]
-pub(super) fn split_numbers(
+pub(super) fn pick_largest(
     numbers: __m512,
     names: __m512i,
     k: usize,
-    best: &mut [u32; BOUNDED],
+    best: &mut [u32; MAX_BOUNDED_K],
 ) -> Option<f32> {
     let ([among], least) = largest_of(k, [numbers]);
     let near = _mm512_cmp_ps_mask::<_CMP_GE_OQ>(numbers, _mm512_set1_ps(least.next_down()));
@@ -29,7 +29,7 @@ pub(super) fn split_numbers(
     (near == among && among.count_ones() as usize == k).then_some(least)
 }
 
-const _: () = assert!(BOUNDED >= LANES, "room for sixteen");
+const _: () = assert!(MAX_BOUNDED_K >= LANES, "room for sixteen");
 
 /// Which of some numbers have fewer than k above them, and the smallest of those.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt")]

@@ -2,27 +2,27 @@
 
 #![allow(unsafe_code)]
 
-mod candidates;
 mod find;
-mod gathers;
+mod gather_timing;
 mod largest;
 mod score;
+mod short_list;
 
-use self::candidates::{gather, pick};
 use self::find::{count, find, find_first};
-use self::score::{Bounds, Singles, kth_of, score, score_into};
+use self::score::{ScoreBounds, SingleScores, kth_of_maxima, score, score_keeping_maxima};
+use self::short_list::{gather, pick};
 use super::avx2::Avx2;
-use super::best::{Found, best_of_each};
-use super::shared::{Candidates, SideBySide, Steps, best_side_by_side};
-use super::{AT_ONCE, LANES, PROBES, Scores, Space, Table};
-use crate::shard::{Grouping, Row};
+use super::own_codes::{ScoredRow, top_k_own_codes};
+use super::shared_codes::{KernelSteps, RowsScratch, ShortList, top_k_shared_codes};
+use super::{CoefficientTable, LANES, MAX_SHORT_LIST, RowScratch, ScoreKind, THRESHOLDS};
+use crate::shard::{ColumnCoding, Row};
 
 /// Proof that this processor has the instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Avx512 {
     /// What can be done with shorter vectors just as well.
     pub(super) avx2: Avx2,
-    /// Whether to use gather instructions; see [`gathers`].
+    /// Whether to use gather instructions; see [`gather_timing`].
     pub(super) gathers: bool,
 }
 
@@ -35,30 +35,30 @@ impl Avx512 {
             && is_x86_feature_detected!("avx512dq")
             && is_x86_feature_detected!("avx512vl");
         // SAFETY: the processor has been seen to have the instructions.
-        let gathers = detected.then(|| unsafe { gathers::are_faster() })?;
+        let gathers = detected.then(|| unsafe { gather_timing::gathers_are_faster() })?;
         Some([gathers, !gathers].map(|gathers| Avx512 { avx2, gathers }))
     }
 
     #[inline]
-    pub(super) fn score(self, table: &Table, row: Row<'_>, k: usize, scores: &mut [f32]) -> f32 {
+    pub(super) fn score(self, table: &CoefficientTable, row: Row<'_>, k: usize, scores: &mut [f32]) -> f32 {
         assert!(scores.len() >= row.len().next_multiple_of(LANES), "space for the scores");
         // SAFETY: `self` proves the instructions. `Row::new` has seen that 16 entries follow the row, so groups of
         // 16 stay within both slices; the scores have been checked; a table has a word and, where it has any, a
         // bound for every code, which is checked again.
         unsafe {
-            match table.scores() {
-                Scores::Single => {
-                    assert!(table.words.len() >= Grouping::CODES, "a word for every code");
+            match table.score_kind() {
+                ScoreKind::Single => {
+                    assert!(table.words.len() >= ColumnCoding::CODES, "a word for every code");
                     match self.gathers {
-                        true => score(Singles::<true>(&table.words), row, k, scores),
-                        false => score(Singles::<false>(&table.words), row, k, scores),
+                        true => score(SingleScores::<true>(&table.words), row, k, scores),
+                        false => score(SingleScores::<false>(&table.words), row, k, scores),
                     }
                 }
-                Scores::Bound => {
-                    assert!(table.bounds.len() >= Grouping::CODES, "a bound for every code");
+                ScoreKind::Bound => {
+                    assert!(table.bounds.len() >= ColumnCoding::CODES, "a bound for every code");
                     match self.gathers {
-                        true => score(Bounds::<true>(&table.bounds), row, k, scores),
-                        false => score(Bounds::<false>(&table.bounds), row, k, scores),
+                        true => score(ScoreBounds::<true>(&table.bounds), row, k, scores),
+                        false => score(ScoreBounds::<false>(&table.bounds), row, k, scores),
                     }
                 }
             }
@@ -66,20 +66,20 @@ impl Avx512 {
     }
 
     #[inline]
-    pub(super) fn best_of_each<'r>(
+    pub(super) fn top_k_own_codes<'r>(
         self,
-        table: &Table,
+        table: &CoefficientTable,
         rows: impl Iterator<Item = Row<'r>>,
         k: usize,
-        space: &mut Space,
-        tell: impl FnMut(Row<'r>, &mut Space, Found),
+        space: &mut RowScratch,
+        on_row: impl FnMut(Row<'r>, &mut RowScratch, ScoredRow),
     ) {
-        assert!(table.words.len() >= Grouping::CODES, "a word for every code");
+        assert!(table.words.len() >= ColumnCoding::CODES, "a word for every code");
         // SAFETY: `self` proves the instructions, and the words have been checked.
         unsafe {
             match self.gathers {
-                true => self.best_of_rows::<true>(&table.words, rows, k, space, tell),
-                false => self.best_of_rows::<false>(&table.words, rows, k, space, tell),
+                true => self.own_codes_kernel::<true>(&table.words, rows, k, space, on_row),
+                false => self.own_codes_kernel::<false>(&table.words, rows, k, space, on_row),
             }
         }
     }
@@ -87,41 +87,41 @@ impl Avx512 {
     /// # Safety
     /// The processor has the instructions; there is a word for every code.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt")]
-    unsafe fn best_of_rows<'r, const GATHERS: bool>(
+    unsafe fn own_codes_kernel<'r, const GATHERS: bool>(
         self,
         words: &[u64],
         rows: impl Iterator<Item = Row<'r>>,
         k: usize,
-        space: &mut Space,
-        tell: impl FnMut(Row<'r>, &mut Space, Found),
+        space: &mut RowScratch,
+        on_row: impl FnMut(Row<'r>, &mut RowScratch, ScoredRow),
     ) {
-        best_of_each(
+        top_k_own_codes(
             rows,
             k,
             space,
             // SAFETY: `Row::new` has seen that 16 entries follow the row, and there are as many scores as entries, rounded up.
-            |row, scores| unsafe { score(Singles::<GATHERS>(words), row, k, scores) },
+            |row, scores| unsafe { score(SingleScores::<GATHERS>(words), row, k, scores) },
             |scores, threshold, positions| find(scores, threshold, positions),
-            |scores, positions, found, best| self.avx2.split(scores, positions, found, k, best),
-            tell,
+            |scores, positions, found, best| self.avx2.pick_top_k(scores, positions, found, k, best),
+            on_row,
         );
     }
 
     #[inline]
-    pub(super) fn best_side_by_side<'r>(
+    pub(super) fn top_k_shared_codes<'r>(
         self,
-        table: &Table,
+        table: &CoefficientTable,
         rows: impl Iterator<Item = Row<'r>> + Clone,
         k: usize,
-        space: &mut SideBySide,
-        tell: impl FnMut(Row<'r>, &Candidates, Option<f32>),
+        space: &mut RowsScratch,
+        on_row: impl FnMut(Row<'r>, &ShortList, Option<f32>),
     ) {
-        assert!(table.bounds.len() >= Grouping::CODES, "a bound for every code");
+        assert!(table.bounds.len() >= ColumnCoding::CODES, "a bound for every code");
         // SAFETY: `self` proves the instructions, and the bounds have been checked.
         unsafe {
             match self.gathers {
-                true => self.best_of_shared::<true>(table, rows, k, space, tell),
-                false => self.best_of_shared::<false>(table, rows, k, space, tell),
+                true => self.shared_codes_kernel::<true>(table, rows, k, space, on_row),
+                false => self.shared_codes_kernel::<false>(table, rows, k, space, on_row),
             }
         }
     }
@@ -129,50 +129,56 @@ impl Avx512 {
     /// # Safety
     /// The processor has the instructions; there is a bound for every code.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt")]
-    unsafe fn best_of_shared<'r, const GATHERS: bool>(
+    unsafe fn shared_codes_kernel<'r, const GATHERS: bool>(
         self,
-        table: &Table,
+        table: &CoefficientTable,
         rows: impl Iterator<Item = Row<'r>> + Clone,
         k: usize,
-        space: &mut SideBySide,
-        tell: impl FnMut(Row<'r>, &Candidates, Option<f32>),
+        space: &mut RowsScratch,
+        on_row: impl FnMut(Row<'r>, &ShortList, Option<f32>),
     ) {
         let words: &[u64] = &table.words;
-        let steps = Steps {
-            bound: |row: Row<'r>, bounds: &mut [f32], largest: &mut [f32; AT_ONCE]| {
+        let steps = KernelSteps {
+            bound: |row: Row<'r>, bounds: &mut [f32], largest: &mut [f32; MAX_SHORT_LIST]| {
                 // SAFETY: `Row::new` has seen that 16 entries follow the row, and there are as many bounds as entries, rounded
                 // up.
-                unsafe { score_into(Bounds::<GATHERS>(&table.bounds), row, k, bounds, largest) };
+                unsafe {
+                    score_keeping_maxima(ScoreBounds::<GATHERS>(&table.bounds), row, k, bounds, largest)
+                };
             },
-            kth: |largest: &[f32; AT_ONCE]| kth_of(largest, k),
-            find: |row: Row<'r>, bounds: &[f32], least: f32, positions: &mut [u32], few: &mut Candidates| {
+            kth: |largest: &[f32; MAX_SHORT_LIST]| kth_of_maxima(largest, k),
+            find: |row: Row<'r>,
+                   bounds: &[f32],
+                   least: f32,
+                   positions: &mut [u32],
+                   short_list: &mut ShortList| {
                 if GATHERS {
                     let (found, first) = find_first(bounds, least);
                     if found <= LANES {
-                        few.found = found;
-                        gather(row, first, few);
-                        return few.bring(table);
+                        short_list.length = found;
+                        gather(row, first, short_list);
+                        return short_list.prefetch(table);
                     }
                 }
-                few.found = find(bounds, least, positions);
-                if few.found <= AT_ONCE {
-                    self.avx2.gather(row, positions, few);
-                    few.bring(table);
+                short_list.length = find(bounds, least, positions);
+                if short_list.length <= MAX_SHORT_LIST {
+                    self.avx2.gather(row, positions, short_list);
+                    short_list.prefetch(table);
                 }
             },
-            pick: |few: &mut Candidates| {
-                if GATHERS && few.found <= LANES {
-                    pick(words, few, k)
+            pick: |short_list: &mut ShortList| {
+                if GATHERS && short_list.length <= LANES {
+                    pick(words, short_list, k)
                 } else {
-                    self.avx2.pick(words, few, k)
+                    self.avx2.pick(words, short_list, k)
                 }
             },
         };
-        best_side_by_side(rows, k, space, steps, tell);
+        top_k_shared_codes(rows, k, space, steps, on_row);
     }
 
     #[inline]
-    pub(super) fn count(self, scores: &[f32], thresholds: [f32; PROBES]) -> [usize; PROBES] {
+    pub(super) fn count(self, scores: &[f32], thresholds: [f32; THRESHOLDS]) -> [usize; THRESHOLDS] {
         // SAFETY: `self` proves the instructions.
         unsafe { count(scores, thresholds) }
     }

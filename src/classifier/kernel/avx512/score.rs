@@ -4,36 +4,36 @@ use std::arch::x86_64::*;
 
 use super::largest::kth_largest;
 use crate::classifier::kernel::avx2::score as avx2;
-use crate::classifier::kernel::{AT_ONCE, LANES, maxima};
+use crate::classifier::kernel::{LANES, MAX_SHORT_LIST, maxima_count};
 use crate::shard::Row;
 
 /// Scores sixteen entries: what is stored, and what is not above any of their single scores.
 ///
 /// # Safety
 /// The processor has the instructions; sixteen codes and sixteen values can be read; there is a word for every code.
-pub(super) trait Sixteen {
+pub(super) trait ScoreSixteen {
     unsafe fn sixteen(&self, codes: *const u16, values: *const f32) -> (__m512, __m512);
 }
 
 /// By the coefficients of their columns, which are their codes. Either sixteen words are looked up by gather instructions,
-/// or one after the other: see [`super::gathers`].
-pub(super) struct Singles<'t, const GATHERS: bool>(pub(super) &'t [u64]);
+/// or one after the other: see [`super::gather_timing`].
+pub(super) struct SingleScores<'t, const GATHERS: bool>(pub(super) &'t [u64]);
 
 /// By the bounds of their codes.
-pub(super) struct Bounds<'t, const GATHERS: bool>(pub(super) &'t [u64]);
+pub(super) struct ScoreBounds<'t, const GATHERS: bool>(pub(super) &'t [u64]);
 
 /// Scores a row. Returns what at least `k` single scores reach.
 ///
 /// # Safety
-/// As for [`score_into`].
+/// As for [`score_keeping_maxima`].
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt")]
 #[inline]
-pub(super) unsafe fn score<E: Sixteen>(words: E, row: Row<'_>, k: usize, scores: &mut [f32]) -> f32 {
+pub(super) unsafe fn score<E: ScoreSixteen>(words: E, row: Row<'_>, k: usize, scores: &mut [f32]) -> f32 {
     // SAFETY: as promised by the caller.
     unsafe {
-        match maxima(k) {
+        match maxima_count(k) {
             LANES => kth_largest(k, score_with::<E, 1>(words, row, scores)),
-            _ if k > AT_ONCE => {
+            _ if k > MAX_SHORT_LIST => {
                 score_with::<E, 2>(words, row, scores);
                 f32::NEG_INFINITY
             }
@@ -42,23 +42,23 @@ pub(super) unsafe fn score<E: Sixteen>(words: E, row: Row<'_>, k: usize, scores:
     }
 }
 
-/// Scores a row. `largest` is then for [`kth_of`].
+/// Scores a row. `largest` is then for [`kth_of_maxima`].
 ///
 /// # Safety
 /// The processor has the instructions; 16 entries follow the row; `scores` has room for the row's length
 /// rounded up to a multiple of 16; there is a word for every code.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt")]
 #[inline]
-pub(super) unsafe fn score_into<E: Sixteen>(
+pub(super) unsafe fn score_keeping_maxima<E: ScoreSixteen>(
     words: E,
     row: Row<'_>,
     k: usize,
     scores: &mut [f32],
-    largest: &mut [f32; AT_ONCE],
+    largest: &mut [f32; MAX_SHORT_LIST],
 ) {
     // SAFETY: as promised by the caller; there is room for 32 numbers.
     unsafe {
-        match maxima(k) {
+        match maxima_count(k) {
             LANES => {
                 let [one] = score_with::<E, 1>(words, row, scores);
                 _mm512_storeu_ps(largest.as_mut_ptr(), one);
@@ -72,32 +72,32 @@ pub(super) unsafe fn score_into<E: Sixteen>(
     }
 }
 
-/// What at least `k` single scores reach, by what scoring left. For k up to [`BOUNDED`](crate::classifier::kernel::BOUNDED).
+/// What at least `k` single scores reach, by what scoring left. For k up to [`MAX_BOUNDED_K`](crate::classifier::kernel::MAX_BOUNDED_K).
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt")]
 #[inline]
-pub(super) fn kth_of(largest: &[f32; AT_ONCE], k: usize) -> f32 {
+pub(super) fn kth_of_maxima(largest: &[f32; MAX_SHORT_LIST], k: usize) -> f32 {
     // SAFETY: there are 32 numbers.
     let (one, other) =
         unsafe { (_mm512_loadu_ps(largest.as_ptr()), _mm512_loadu_ps(largest[LANES..].as_ptr())) };
-    match maxima(k) {
+    match maxima_count(k) {
         LANES => kth_largest(k, [one]),
         _ => kth_largest(k, [one, other]),
     }
 }
 
-const _: () = assert!(AT_ONCE == 2 * LANES, "as many as there are maxima at most");
+const _: () = assert!(MAX_SHORT_LIST == 2 * LANES, "as many as there are maxima at most");
 
 /// How many entries ahead they are asked for. Into all caches: asked for as what is needed once, some are gone again when their
 /// turn comes (measured on Sapphire Rapids).
-const AHEAD: usize = 512;
+const PREFETCH_DISTANCE: usize = 512;
 
 /// With the largest scores in so many registers, which are returned.
 ///
 /// # Safety
-/// As for [`score_into`].
+/// As for [`score_keeping_maxima`].
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt")]
 #[inline]
-unsafe fn score_with<E: Sixteen, const REGISTERS: usize>(
+unsafe fn score_with<E: ScoreSixteen, const REGISTERS: usize>(
     words: E,
     row: Row<'_>,
     scores: &mut [f32],
@@ -110,8 +110,8 @@ unsafe fn score_with<E: Sixteen, const REGISTERS: usize>(
     // SAFETY: `at + 16` stays within what the caller promised.
     unsafe {
         while at < row.len() {
-            _mm_prefetch::<_MM_HINT_T0>(values.wrapping_add(at + AHEAD).cast());
-            _mm_prefetch::<_MM_HINT_T0>(codes.wrapping_add(at + AHEAD).cast());
+            _mm_prefetch::<_MM_HINT_T0>(values.wrapping_add(at + PREFETCH_DISTANCE).cast());
+            _mm_prefetch::<_MM_HINT_T0>(codes.wrapping_add(at + PREFETCH_DISTANCE).cast());
             let inside = u16::MAX >> (LANES - (row.len() - at).min(LANES));
             let (some, least) = words.sixteen(codes.add(at), values.add(at));
             _mm512_storeu_ps(out.add(at), _mm512_mask_mov_ps(nothing, inside, some));
@@ -166,15 +166,15 @@ pub(super) unsafe fn halves_of<const GATHERS: bool>(words: &[u64], codes: *const
         if GATHERS {
             return halves(words, _mm512_cvtepu16_epi32(_mm256_loadu_si256(codes.cast())));
         }
-        let first = avx2::halves(avx2::places(words, codes));
-        let second = avx2::halves(avx2::places(words, codes.add(LANES / 2)));
+        let first = avx2::halves(avx2::word_addresses(words, codes));
+        let second = avx2::halves(avx2::word_addresses(words, codes.add(LANES / 2)));
         let both =
             |first: __m256, second: __m256| _mm512_insertf32x8::<1>(_mm512_castps256_ps512(first), second);
         (both(first.0, second.0), both(first.1, second.1))
     }
 }
 
-impl<const GATHERS: bool> Sixteen for Singles<'_, GATHERS> {
+impl<const GATHERS: bool> ScoreSixteen for SingleScores<'_, GATHERS> {
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt")]
     #[inline]
     unsafe fn sixteen(&self, codes: *const u16, values: *const f32) -> (__m512, __m512) {
@@ -186,7 +186,7 @@ impl<const GATHERS: bool> Sixteen for Singles<'_, GATHERS> {
     }
 }
 
-impl<const GATHERS: bool> Sixteen for Bounds<'_, GATHERS> {
+impl<const GATHERS: bool> ScoreSixteen for ScoreBounds<'_, GATHERS> {
     /// What no column of their codes scores above, and below.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt")]
     #[inline]

@@ -1,0 +1,146 @@
+//! What earlier runs of the same command have left: a result, a checkpoint, nothing.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::common::Context;
+use crate::checkpoint::{Checkpoint, Fingerprint, is_resumable};
+use crate::error::{Result, usage};
+use crate::optimize::CheckpointPolicy;
+use crate::store::Overwrite;
+
+/// What a command reads and is going to write.
+pub(super) struct RunFiles<'a> {
+    pub inputs: Vec<&'a Path>,
+    pub out: &'a Path,
+    /// None when no checkpoints are wanted.
+    pub checkpoint_policy: Option<&'a CheckpointPolicy>,
+    pub resume: bool,
+    /// Reads what an output says it was made from.
+    pub read_fingerprint: fn(&Path) -> Option<String>,
+}
+
+/// What was found; rank 0 knows.
+pub(super) struct ExistingOutput<'a> {
+    files: RunFiles<'a>,
+    /// What the output that is there was made from, where that may be the same.
+    existing_fingerprint: Option<Fingerprint>,
+    /// Whether there is a checkpoint to go on from.
+    has_checkpoint: bool,
+}
+
+impl<'a> ExistingOutput<'a> {
+    /// Looks before anything is loaded, and refuses what must not be replaced. `requested` is what decides the result, as far
+    /// as it is known then. Collective.
+    pub fn inspect(
+        context: &Context<'_>,
+        files: RunFiles<'a>,
+        requested: &Fingerprint,
+    ) -> Result<ExistingOutput<'a>> {
+        let mut existing = ExistingOutput { files, existing_fingerprint: None, has_checkpoint: false };
+        context.world.on_root(|| existing.inspect_on_root(context, requested))?;
+        Ok(existing)
+    }
+
+    fn inspect_on_root(&mut self, context: &Context<'_>, requested: &Fingerprint) -> Result<()> {
+        let RunFiles { inputs, out, checkpoint_policy, resume, read_fingerprint } = &self.files;
+        context.check_distinct_paths(out, inputs)?;
+        let there = *resume && out.symlink_metadata().is_ok();
+        let made = there.then(|| read_fingerprint(out)).flatten();
+        self.existing_fingerprint = made.and_then(|text| Fingerprint::from_text(&text));
+        match &self.existing_fingerprint {
+            Some(made) => {
+                refuse_different_output(context, out, made, requested)?;
+                Overwrite::Replace.check(out)?;
+            }
+            None => context.overwrite.check(out)?,
+        }
+        let Some(checkpoint_policy) = checkpoint_policy else { return Ok(()) };
+        let mut others = inputs.clone();
+        others.push(out);
+        context.check_distinct_paths(&checkpoint_policy.file, &others)?;
+        if std::path::absolute(&checkpoint_policy.file).ok() == std::path::absolute(out).ok() {
+            return usage(format!(
+                "--checkpoint and --out are the same file, {}",
+                checkpoint_policy.file.display()
+            ));
+        }
+        self.has_checkpoint = checkpoint_policy.check(requested)?;
+        if *resume && !self.has_checkpoint && self.existing_fingerprint.is_none() {
+            context.console.line(format_args!(
+                "no checkpoint {} to go on from: starting from the beginning",
+                checkpoint_policy.file.display()
+            ));
+        }
+        Ok(())
+    }
+
+    /// For a run that is stopped before it has done anything.
+    pub fn progress_note(&self) -> &'static str {
+        if self.has_checkpoint {
+            "before it went on from its checkpoint"
+        } else {
+            "with nothing to resume yet"
+        }
+    }
+
+    /// Whether the output that is there is what this run would make; then that is said, and written as JSON with these
+    /// `facts`. Collective.
+    pub fn is_complete(
+        &mut self,
+        context: &Context<'_>,
+        now: &Fingerprint,
+        facts: impl FnOnce() -> Value,
+    ) -> Result<bool> {
+        let Context { world, console, .. } = context;
+        let RunFiles { out, checkpoint_policy, .. } = &self.files;
+        world.on_root(|| {
+            let Some(made) = &self.existing_fingerprint else { return Ok(()) };
+            refuse_different_output(context, out, made, now)?;
+            self.existing_fingerprint =
+                self.existing_fingerprint.take().filter(|made| made.difference(now).is_none());
+            if let Some(checkpoint_policy) = checkpoint_policy.filter(|_| self.existing_fingerprint.is_some())
+            {
+                remove_leftover_checkpoint(&checkpoint_policy.file, now);
+            }
+            Ok(())
+        })?;
+        let complete = world.gather_to_all(u64::from(self.existing_fingerprint.is_some()))[0] == 1;
+        if complete {
+            console.line(format_args!(
+                "{} is complete: it was made from the same data with the same options; nothing is left to do",
+                out.display()
+            ));
+            console.json(world, || {
+                let mut facts = facts();
+                facts["complete"] = json!(true);
+                facts
+            })?;
+        }
+        Ok(complete)
+    }
+}
+
+/// A run that was killed after it had written its output has left the checkpoint too.
+fn remove_leftover_checkpoint(file: &Path, now: &Fingerprint) {
+    if is_resumable(file, now).is_ok_and(|there| there) {
+        let _ = Checkpoint::begin(file, now.clone()).remove();
+    }
+}
+
+/// An output of something else is only replaced when that was asked for.
+fn refuse_different_output(
+    context: &Context<'_>,
+    path: &Path,
+    made: &Fingerprint,
+    now: &Fingerprint,
+) -> Result<()> {
+    match made.difference(now) {
+        Some(difference) if context.overwrite == Overwrite::Refuse => usage(format!(
+            "{}: the file exists, and was {difference}; name another --out, or pass --force to replace it",
+            path.display()
+        )),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,122 @@
+//! What people see of a fit.
+
+use super::FitRequest;
+use crate::classifier::Kernel;
+use crate::cli::common::Context;
+use crate::format::{format_bytes, format_count, format_seconds};
+use crate::load::LoadPlan;
+use crate::measure::{Objective, Population, monotone};
+use crate::optimize::{FitResult, FitState, Iteration, Observer};
+use crate::report::{Console, Phases};
+
+/// The plan, before anything takes long.
+pub(super) fn print_plan(context: &Context<'_>, request: &FitRequest<'_>, plan: &LoadPlan) {
+    let ranks = context.world.size();
+    context.console.line(format_args!(
+        "{}: {} instances x {} labels, {} stored; k = {}, maximising {}",
+        request.load.marginals,
+        format_count(plan.rows),
+        format_count(plan.labels),
+        format_count(plan.entries),
+        request.k,
+        request.metric.text(),
+    ));
+    context.console.line(match &request.load.labels {
+        Some(labels) => format!("labels from {labels}"),
+        None => "no labels given: the marginals stand in as expected labels".into(),
+    });
+    context.console.line(format_args!(
+        "{} rank{} x {} thread{} ({} kernel), {} a pass; needs {}",
+        ranks,
+        if ranks == 1 { "" } else { "s" },
+        context.threads,
+        if context.threads == 1 { "" } else { "s" },
+        Kernel::fastest().name(),
+        format_bytes(plan.bytes_per_pass),
+        plan.memory,
+    ));
+}
+
+pub(super) fn print_warnings(context: &Context<'_>, objective: &Objective, population: &Population) {
+    for warning in monotone::warnings(objective) {
+        context.console.warn(warning);
+    }
+    let unseen = population.positives.iter().filter(|&&positives| positives == 0).count();
+    if unseen > 0 {
+        context.console.line(format_args!(
+            "{} of {} labels have no positive instance here; they take no part in the search",
+            format_count(unseen as u64),
+            format_count(population.positives.len() as u64)
+        ));
+    }
+}
+
+/// A line for every step.
+pub(super) struct FitPrinter<'c> {
+    console: &'c Console,
+    before: f64,
+}
+
+impl<'c> FitPrinter<'c> {
+    pub fn new(console: &'c Console) -> FitPrinter<'c> {
+        FitPrinter { console, before: 0.0 }
+    }
+}
+
+impl Observer for FitPrinter<'_> {
+    fn fit_started(&mut self, state: &FitState, resumed: bool) {
+        let steps = state.trajectory.len();
+        if resumed {
+            self.console.line(format_args!("going on after iteration {steps}"));
+        }
+        self.console.line("iteration       utility         gain       step          gap      time");
+        self.console.line(format_args!("{steps:>9}  {:>12.8}", state.utility));
+        self.before = state.utility;
+    }
+
+    fn step_taken(&mut self, state: &FitState) {
+        if let Some(done) = state.trajectory.last() {
+            self.console.line(iteration_line(state.trajectory.len(), self.before, done));
+            self.before = done.utility;
+        }
+    }
+
+    fn warn(&mut self, text: &str) {
+        self.console.warn(text);
+    }
+}
+
+fn iteration_line(number: usize, before: f64, done: &Iteration) -> String {
+    format!(
+        "{number:>9}  {:>12.8}  {:>+11.2e}  {:>9.6}  {:>+11.2e}  {:>8}",
+        done.utility,
+        done.utility - before,
+        done.step,
+        done.gap,
+        format_seconds(done.seconds)
+    )
+}
+
+/// What came of it.
+pub(super) fn print_result(
+    context: &Context<'_>,
+    request: &FitRequest<'_>,
+    fit: &FitResult,
+    phases: &Phases,
+) {
+    let console = &context.console;
+    let plural = |count: usize| if count == 1 { "" } else { "s" };
+    let steps = fit.trajectory.len();
+    console.line(format_args!("stopped after {steps} step{}: {}", plural(steps), fit.stopped.description()));
+    let rules = fit.mixture.rules.len();
+    console.line(format_args!(
+        "{} = {:.8} with {rules} rule{} (started from {:.8})",
+        request.args.metric,
+        fit.utility,
+        plural(rules),
+        fit.initial_utility,
+    ));
+    console.wrote(&request.out);
+    console.line("");
+    console.line(phases.table());
+}

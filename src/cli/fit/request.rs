@@ -1,0 +1,85 @@
+//! What was typed, checked.
+
+use std::path::{Path, PathBuf};
+
+use super::FitArgs;
+use crate::classifier_file::ClassifierFile;
+use crate::cli::existing_output::RunFiles;
+use crate::error::{Result, usage};
+use crate::load::LoadOptions;
+use crate::measure::Metric;
+use crate::optimize::{CheckpointPolicy, ExistingCheckpoint, FitConfig, FrankWolfeOptions};
+use crate::store::{Location, Overwrite, Role};
+
+/// What was checked and is ready to use.
+pub(super) struct FitRequest<'t> {
+    pub args: &'t FitArgs,
+    pub load: LoadOptions,
+    pub k: usize,
+    pub search: FitConfig,
+    pub metric: Metric,
+    pub out: PathBuf,
+    /// None when no checkpoints are wanted.
+    pub checkpoint_policy: Option<CheckpointPolicy>,
+}
+
+impl FitRequest<'_> {
+    pub fn files(&self) -> RunFiles<'_> {
+        let mut inputs = vec![self.load.marginals.file.as_path(), self.args.options.init.as_ref()];
+        inputs.extend(self.load.labels.as_ref().map(|labels| labels.file.as_path()));
+        RunFiles {
+            inputs,
+            out: &self.out,
+            checkpoint_policy: self.checkpoint_policy.as_ref(),
+            resume: self.args.resume,
+            read_fingerprint: |path| ClassifierFile::read_fingerprint(path).ok().flatten(),
+        }
+    }
+
+    /// The options for data of so many rows. Only epsilon depends on that.
+    pub fn options(&self, rows: u64) -> FrankWolfeOptions {
+        self.search.options(self.k, rows)
+    }
+}
+
+impl FitArgs {
+    pub(super) fn check(&self, overwrite: Overwrite) -> Result<FitRequest<'_>> {
+        let Some(marginals) = &self.marginals else {
+            return usage("fit needs the estimated probabilities: --marginals FILE.h5");
+        };
+        let Some(k) = self.k else { return usage("fit needs the number of labels to predict: -k 5") };
+        let Some(out) = &self.out else { return usage("fit needs a file to write to: --out CLF.h5") };
+        if k == 0 {
+            return usage("-k is 0, but at least one label must be predicted");
+        }
+        Ok(FitRequest {
+            args: self,
+            load: LoadOptions {
+                marginals: Location::parse(marginals, Role::Marginals),
+                labels: self.labels.as_ref().map(|text| Location::parse(text, Role::Labels)),
+                clamp: self.clamp,
+            },
+            k,
+            search: self.options.check()?,
+            metric: Metric::parse(&self.metric)?,
+            out: out.clone(),
+            checkpoint_policy: self.checkpoint_policy(out, overwrite)?,
+        })
+    }
+
+    fn checkpoint_policy(&self, out: &Path, overwrite: Overwrite) -> Result<Option<CheckpointPolicy>> {
+        if self.checkpoint_every == 0 {
+            let needing = [("--resume", self.resume), ("--time-limit", self.time_limit.is_some())]
+                .into_iter()
+                .find(|it| it.1);
+            return match needing {
+                Some((option, _)) => usage(format!(
+                    "{option} needs checkpoints, but --checkpoint-every is 0; leave one of them out"
+                )),
+                None => Ok(None),
+            };
+        }
+        let existing = ExistingCheckpoint::from_options(self.resume, overwrite);
+        Ok(Some(CheckpointPolicy::for_output(out, self.checkpoint.clone(), self.checkpoint_every, existing)))
+    }
+}

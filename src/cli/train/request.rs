@@ -1,0 +1,127 @@
+//! What was typed, checked.
+
+use std::path::PathBuf;
+
+use super::{EstimatorName, TrainArgs};
+use crate::checkpoint::Fingerprint;
+use crate::cli::existing_output::RunFiles;
+use crate::error::{Result, usage};
+use crate::estimate::{
+    CalibrationOptions, SavedTraining, TrainingCheckpoint, TrainingObserver,
+    mlp::{self, NetworkOptions},
+    plt::{self, TreeOptions},
+};
+use crate::load::{Examples, RowDistribution};
+use crate::optimize::{CheckpointPolicy, ExistingCheckpoint};
+use crate::store::{Location, ModelFile, Overwrite, Role};
+use crate::world::World;
+
+/// What was checked and is ready to use.
+pub(super) struct TrainRequest<'t> {
+    pub args: &'t TrainArgs,
+    pub features: Location,
+    pub labels: Location,
+    pub out: PathBuf,
+    pub estimator: EstimatorOptions,
+    pub calibrate: Option<CalibrationOptions>,
+    /// None when no checkpoints are wanted.
+    pub checkpoint_policy: Option<CheckpointPolicy>,
+}
+
+impl TrainRequest<'_> {
+    pub fn files(&self) -> RunFiles<'_> {
+        RunFiles {
+            inputs: vec![&self.features.file, &self.labels.file],
+            out: &self.out,
+            checkpoint_policy: self.checkpoint_policy.as_ref(),
+            resume: self.args.resume,
+            read_fingerprint: |path| ModelFile::read_fingerprint(path).ok().flatten(),
+        }
+    }
+
+    /// What decides the model, as far as it is known without the data.
+    pub fn options_fingerprint(&self) -> Fingerprint {
+        let (method, share) = match self.calibrate {
+            Some(CalibrationOptions { method, share }) => (method.name(), share.to_string()),
+            None => ("none", "0".into()),
+        };
+        self.estimator.options_fingerprint().with("calibrate", method).with("calibrate-share", share)
+    }
+}
+
+/// Which estimator, and its options. A new one is a variant here.
+pub(super) enum EstimatorOptions {
+    Tree(TreeOptions),
+    Network(NetworkOptions),
+}
+
+impl EstimatorOptions {
+    /// The rows that training needs on each rank.
+    pub fn held(&self) -> RowDistribution {
+        match self {
+            // The upper nodes of a tree see all rows.
+            EstimatorOptions::Tree(_) => RowDistribution::Replicated,
+            EstimatorOptions::Network(_) => RowDistribution::Split,
+        }
+    }
+
+    /// What decides the model, as far as it is known without the data.
+    pub fn options_fingerprint(&self) -> Fingerprint {
+        match self {
+            EstimatorOptions::Tree(options) => options.fingerprint(),
+            EstimatorOptions::Network(options) => options.fingerprint(),
+        }
+    }
+
+    /// Trains, from the beginning or from what was `saved`. Rank 0 gets the model. Collective.
+    pub fn train(
+        &self,
+        world: &World,
+        examples: &Examples,
+        saved: Option<SavedTraining>,
+        checkpoint: &mut TrainingCheckpoint<'_>,
+        observer: &dyn TrainingObserver,
+    ) -> Result<Option<ModelFile>> {
+        match self {
+            EstimatorOptions::Tree(options) => {
+                plt::train(world, examples, options, saved, checkpoint, observer)
+            }
+            EstimatorOptions::Network(options) => {
+                mlp::train(world, examples, options, saved, checkpoint, observer)
+            }
+        }
+    }
+}
+
+impl TrainArgs {
+    pub(super) fn check(&self, overwrite: Overwrite) -> Result<TrainRequest<'_>> {
+        let features = Location::parse(&self.data, Role::Features);
+        let labels = match &self.labels {
+            Some(text) => Location::parse(text, Role::Labels),
+            None => Location { file: features.file.clone(), group: Role::Labels.group().into() },
+        };
+        let estimator = match self.estimator {
+            EstimatorName::Plt | EstimatorName::Linear => {
+                EstimatorOptions::Tree(self.tree.check(self.estimator, self.seed)?)
+            }
+            EstimatorName::Mlp => EstimatorOptions::Network(self.network.check(self.seed)?),
+        };
+        let share = self.calibrate_share;
+        if self.calibrate.is_some() && !(share > 0.0 && share < 1.0) {
+            return usage(format!("--calibrate-share is {share}, but must lie between 0 and 1"));
+        }
+        let calibrate = self.calibrate.map(|method| CalibrationOptions { method, share });
+        let existing = ExistingCheckpoint::from_options(self.resume, overwrite);
+        let checkpoint_policy = (!self.no_checkpoint)
+            .then(|| CheckpointPolicy::for_output(&self.out, self.checkpoint.clone(), 1, existing));
+        Ok(TrainRequest {
+            args: self,
+            features,
+            labels,
+            out: self.out.clone(),
+            estimator,
+            calibrate,
+            checkpoint_policy,
+        })
+    }
+}

@@ -1,0 +1,312 @@
+//! What can be wrong with program, launcher, files and settings.
+
+use std::collections::BTreeSet;
+
+use super::examine::{JobReport, RankReport};
+use super::files::{PathUse, SeenPath};
+use super::findings::{Finding, host_list};
+use super::hosts::Host;
+use crate::format::format_bytes;
+use crate::machine::FileSystemKind;
+use crate::memory::LimitSource;
+use crate::store::reads_without_locks;
+
+pub(super) fn without_mpi(job: &JobReport) -> Option<Finding> {
+    let launcher = &job.ranks[0].launcher;
+    let ranks = launcher.ranks.filter(|&ranks| cfg!(not(feature = "mpi")) && ranks > 1)?;
+    Some(Finding::new(
+        "without-mpi",
+        format!(
+            "{} started {ranks} processes, but this macrok was built without MPI: each works alone",
+            launcher.name.as_deref().unwrap_or_default()
+        ),
+        "build it with MPI (cargo build --release), or start it once, without a launcher",
+    ))
+}
+
+pub(super) fn other_number_of_ranks(job: &JobReport) -> Option<Finding> {
+    let (launcher, size) = (&job.ranks[0].launcher, job.ranks.len());
+    if launcher.ranks.is_some_and(|ranks| ranks != size && cfg!(feature = "mpi")) {
+        return Some(Finding::new(
+            "wrong-launcher",
+            format!(
+                "{} started {} ranks, but MPI sees {size}",
+                launcher.name.as_deref().unwrap_or_default(),
+                launcher.ranks.unwrap_or(0)
+            ),
+            "use the mpirun of the MPI that macrok was built with, or srun with the right --mpi (srun --mpi=list)",
+        ));
+    }
+    let tasks = launcher.slurm_tasks.filter(|&tasks| tasks > size)?;
+    let job_id = launcher.slurm_job.as_deref().unwrap_or("");
+    Some(Finding::new(
+        "fewer-ranks-than-tasks",
+        format!("Slurm job {job_id} has {tasks} tasks, but MPI sees {size} rank(s)"),
+        "start macrok with srun, or with the mpirun of the MPI it was built with",
+    ))
+}
+
+/// Open MPI crashes when it is sent something before it is ready (docs/hpc.md).
+pub(super) fn rushed_start(job: &JobReport) -> Option<Finding> {
+    let several = job.hosts().len() > 1;
+    (several && job.ranks[0].launcher.rushed).then(|| {
+        Finding::new(
+            "rushed-start",
+            "srun --mpi=pmix does not make ranks wait for those of other hosts when they start: now and then one crashes \
+             with a segmentation fault before macrok says anything",
+            "export SLURM_PMIX_FENCE=ring before srun, as the scripts in slurm/ do",
+        )
+    })
+}
+
+pub(super) fn debug_build(_: &JobReport) -> Option<Finding> {
+    cfg!(debug_assertions).then(|| {
+        Finding::new(
+            "debug-build",
+            "this is a debug build: slower, and with checks for developers",
+            "cargo build --release, and use target/release/macrok",
+        )
+    })
+}
+
+/// A path of the job, as each host sees it.
+fn path_on_each_host<'h, 'j>(hosts: &'h [Host<'j>], at: usize) -> Vec<(&'h Host<'j>, &'j SeenPath)> {
+    hosts.iter().map(|host| (host, &host.ranks[0].files[at])).collect()
+}
+
+/// The first path of the job with which something is wrong.
+fn first_path_finding(
+    job: &JobReport,
+    check: impl Fn(&[(&Host<'_>, &SeenPath)]) -> Option<Finding>,
+) -> Option<Finding> {
+    let hosts = job.hosts();
+    (0..job.ranks[0].files.len()).find_map(|at| check(&path_on_each_host(&hosts, at)))
+}
+
+pub(super) fn data_not_everywhere(job: &JobReport) -> Option<Finding> {
+    first_path_finding(job, |seen| {
+        let (first, file) = seen.first()?;
+        let (other, _) = seen.iter().find(|(_, other)| other.bytes != file.bytes)?;
+        Some(Finding::new(
+            "data-not-everywhere",
+            format!(
+                "{}: missing or of another size on {}, seen from {}",
+                file.path.display(),
+                other.name,
+                first.name
+            ),
+            "put it on a file system that all hosts share, or copy it to each of them",
+        ))
+    })
+}
+
+pub(super) fn output_not_shared(job: &JobReport) -> Option<Finding> {
+    first_path_finding(job, |seen| {
+        let (first, folder) = seen.first()?;
+        let (other, _) = seen.iter().find(|(_, other)| other.used == PathUse::Output && !other.shared)?;
+        let path = folder.path.display();
+        Some(if folder.shared {
+            Finding::new(
+                "output-not-shared",
+                format!("{path}: what rank 0 writes there on {} is not seen on {}", first.name, other.name),
+                "write into a folder that all hosts share (--out)",
+            )
+        } else {
+            Finding::new(
+                "output-unwritable",
+                format!("{path}: cannot write into this folder on {}", first.name),
+                "name another one with --out",
+            )
+        })
+    })
+}
+
+fn is_on(seen: &SeenPath, kind: FileSystemKind) -> bool {
+    seen.system.as_ref().is_some_and(|system| system.kind() == kind)
+}
+
+pub(super) fn locks(job: &JobReport) -> Option<Finding> {
+    let value = job.ranks[0].file_locking.as_deref().unwrap_or_default().to_ascii_uppercase();
+    let (off, on_purpose) = (["FALSE", "0"].contains(&&*value), ["TRUE", "1"].contains(&&*value));
+    if off || (!on_purpose && reads_without_locks()) {
+        return None;
+    }
+    first_path_finding(job, |seen| {
+        let (_, file) = seen.first().filter(|(_, file)| is_on(file, FileSystemKind::Network))?;
+        let why = if on_purpose {
+            "HDF5_USE_FILE_LOCKING makes HDF5 lock files there".into()
+        } else {
+            format!("HDF5 {} locks files there", job.ranks[0].hdf5)
+        };
+        Some(Finding::new(
+            "file-locks",
+            format!(
+                "{}: {}; {why}, which may fail or wait without end",
+                file.path.display(),
+                file.system.as_ref()?
+            ),
+            "export HDF5_USE_FILE_LOCKING=FALSE, and let nobody write the inputs meanwhile",
+        ))
+    })
+}
+
+pub(super) fn files_in_memory(job: &JobReport) -> Option<Finding> {
+    first_path_finding(job, |seen| {
+        let (host, file) = seen.first().filter(|(_, file)| is_on(file, FileSystemKind::Memory))?;
+        let (path, system) = (file.path.display(), file.system.as_ref()?);
+        let size = file.bytes.map_or(String::new(), |size| format!(", {} of it", format_bytes(size)));
+        Some(Finding::new(
+            "files-in-memory",
+            format!(
+                "{path}: {system} is memory of {}{size}: it counts as used, and goes when the job ends",
+                host.name
+            ),
+            "keep large inputs and all results on a disk or a shared file system",
+        ))
+    })
+}
+
+/// The hosts of which something is true of a rank.
+fn hosts_with_rank<'h, 'j>(
+    hosts: &'h [Host<'j>],
+    wrong: impl Fn(&RankReport) -> bool,
+) -> Option<Vec<&'h Host<'j>>> {
+    let wrong: Vec<_> = hosts.iter().filter(|host| host.ranks.iter().any(|rank| wrong(rank))).collect();
+    (!wrong.is_empty()).then_some(wrong)
+}
+
+pub(super) fn address_space(job: &JobReport) -> Option<Finding> {
+    let limited = |rank: &RankReport| {
+        rank.memory_limits.iter().any(|room| matches!(room.source, LimitSource::Process { .. }))
+    };
+    let hosts = job.hosts();
+    let wrong = hosts_with_rank(&hosts, limited)?;
+    let memory_limits = wrong[0].ranks.iter().flat_map(|rank| &rank.memory_limits);
+    let (option, limit) = memory_limits.into_iter().find_map(|room| match room.source {
+        LimitSource::Process { option } => Some((option, room.total)),
+        _ => None,
+    })?;
+    Some(Finding::new(
+        "address-space",
+        format!("{}: `ulimit -{option}` leaves each rank {}", host_list(&wrong), format_bytes(limit)),
+        format!("raise it where the job is started (ulimit -{option} unlimited; Slurm: --propagate=NONE)"),
+    ))
+}
+
+/// What network adapters want at least: less makes MPI fail or fall back to something slow.
+const MIN_LOCKED_MEMORY: u64 = 64 << 20;
+
+pub(super) fn locked_memory(job: &JobReport) -> Option<Finding> {
+    let little = |rank: &RankReport| {
+        rank.settings.infiniband && rank.settings.locked_memory.is_some_and(|limit| limit < MIN_LOCKED_MEMORY)
+    };
+    let hosts = job.hosts();
+    let wrong = hosts_with_rank(&hosts, little)?;
+    Some(Finding::new(
+        "locked-memory",
+        format!(
+            "{}: a fast network, but `ulimit -l` lets a rank lock {} only",
+            host_list(&wrong),
+            format_bytes(wrong[0].first().settings.locked_memory.unwrap_or(0))
+        ),
+        "ask the administrator for `ulimit -l unlimited` (Slurm: --propagate=NONE, or PropagateResourceLimitsExcept=MEMLOCK)",
+    ))
+}
+
+pub(super) fn small_pages(job: &JobReport) -> Option<Finding> {
+    let hosts = job.hosts();
+    let wrong = hosts_with_rank(&hosts, |rank| rank.settings.huge_pages.as_deref() == Some("never"))?;
+    Some(Finding::new(
+        "small-pages",
+        format!(
+            "{}: transparent huge pages are off, so that looking up labels waits for addresses",
+            host_list(&wrong)
+        ),
+        "ask the administrator for: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
+    ))
+}
+
+pub(super) fn slow_kernel(job: &JobReport) -> Option<Finding> {
+    let hosts = job.hosts();
+    let wrong = hosts_with_rank(&hosts, |rank| cfg!(target_arch = "x86_64") && rank.kernel == "scalar")?;
+    Some(Finding::new(
+        "slow-kernel",
+        format!(
+            "{}: the processor has no AVX2, or it gave wrong results, so that passes are slower",
+            host_list(&wrong)
+        ),
+        "use newer nodes; in a virtual machine, let it see the processor's instructions",
+    ))
+}
+
+/// What the ranks have of something, with the host of the first that has it, when they do not all have the same.
+fn first_difference<'j, T: Ord>(
+    job: &'j JobReport,
+    of: impl Fn(&'j RankReport) -> T,
+) -> Option<[(&'j str, T); 2]> {
+    let first = of(&job.ranks[0]);
+    let other = job.ranks.iter().find(|rank| of(rank) != first)?;
+    Some([(&job.ranks[0].host, first), (&other.host, of(other))])
+}
+
+pub(super) fn kernels_differ(job: &JobReport) -> Option<Finding> {
+    let [(one, a), (other, b)] = first_difference(job, |rank| &rank.kernel)?;
+    Some(Finding::new(
+        "kernels-differ",
+        format!("{one} uses the {a} kernel and {other} the {b} kernel: the slower sets the pace for all"),
+        "use nodes of one kind (Slurm: --constraint); the results are the same",
+    ))
+}
+
+pub(super) fn libraries_differ(job: &JobReport) -> Option<Finding> {
+    let [(one, a), (other, b)] = first_difference(job, |rank| (&rank.mpi, &rank.hdf5))?;
+    Some(Finding::new(
+        "libraries-differ",
+        format!("{one} has {}, HDF5 {}; {other} has {}, HDF5 {}", a.0, a.1, b.0, b.1),
+        "load the same modules, or the same container, on all hosts",
+    ))
+}
+
+pub(super) fn host_names(job: &JobReport) -> Option<Finding> {
+    let hosts = job.hosts();
+    let names: BTreeSet<&str> = hosts.iter().map(|host| host.name).collect();
+    if names.len() < hosts.len() {
+        return Some(Finding::new(
+            "host-names",
+            format!(
+                "{} nodes have only {} names between them ({}...)",
+                hosts.len(),
+                names.len(),
+                hosts[0].name
+            ),
+            "give each its own name: messages cannot tell them apart (containers: --hostname)",
+        ));
+    }
+    let host = hosts.iter().find(|host| host.ranks.iter().any(|rank| rank.host != host.name))?;
+    let other = host.ranks.iter().find(|rank| rank.host != host.name)?;
+    Some(Finding::new(
+        "host-names",
+        format!("{} and {} share the memory of one node under two names", host.name, other.host),
+        "this is well with a container for each rank; otherwise look at the hosts' names",
+    ))
+}
+
+/// Seconds by which clocks may differ, the time to read them included.
+const MAX_CLOCK_SKEW: f64 = 2.0;
+
+pub(super) fn clocks(job: &JobReport) -> Option<Finding> {
+    let by_clock = |a: &&RankReport, b: &&RankReport| a.clock.total_cmp(&b.clock);
+    let (slow, fast) = (job.ranks.iter().min_by(by_clock)?, job.ranks.iter().max_by(by_clock)?);
+    (fast.clock - slow.clock > MAX_CLOCK_SKEW).then(|| {
+        Finding::new(
+            "clocks",
+            format!(
+                "the clock of {} is {:.0} s ahead of that of {}",
+                fast.host,
+                fast.clock - slow.clock,
+                slow.host
+            ),
+            "let both follow a time server: time limits and the order of files depend on it",
+        )
+    })
+}

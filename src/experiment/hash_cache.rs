@@ -1,0 +1,136 @@
+//! Files whose content is known, so that it need not be read again while nobody has touched them.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
+
+use super::ExperimentError;
+use super::file_hash::{hash_file, hash_file_alone};
+use crate::error::Result;
+use crate::store::{Overwrite, StoreError, write_text};
+use crate::world::World;
+
+/// What the file system says of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct FileStamp {
+    bytes: u64,
+    /// When it was last written, in nanoseconds since 1970.
+    modified: u64,
+}
+
+impl FileStamp {
+    fn at(path: &Path) -> Result<FileStamp> {
+        let there = path.metadata().map_err(|source| match source.kind() {
+            std::io::ErrorKind::NotFound => StoreError::NotFound { file: path.into() },
+            _ => StoreError::Io { file: path.into(), action: "read it", source },
+        })?;
+        let modified = there.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+        let since = modified.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Ok(FileStamp { bytes: there.len(), modified: since.as_nanos() as u64 })
+    }
+
+    /// Clocks of file systems are coarse: a file written this moment may change again without looking different.
+    fn is_settled(self) -> bool {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        now.saturating_sub(Duration::from_nanos(self.modified)) > Duration::from_secs(2)
+    }
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct CachedHash {
+    look: FileStamp,
+    content: String,
+}
+
+/// A memory of contents by path, size and time of the last change. Rank 0 has it.
+#[derive(Default)]
+pub(super) struct HashCache {
+    known: BTreeMap<PathBuf, CachedHash>,
+    is_changed: bool,
+    /// Inputs as they looked when this run first asked.
+    inputs: BTreeMap<PathBuf, FileStamp>,
+}
+
+impl HashCache {
+    /// What was kept; a file that cannot be read is as good as none, and costs only reading.
+    pub fn read(path: &Path) -> HashCache {
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        HashCache { known: serde_json::from_str(&text).unwrap_or_default(), ..HashCache::default() }
+    }
+
+    pub fn save(&mut self, path: &Path) -> Result<()> {
+        if std::mem::take(&mut self.is_changed) {
+            let text =
+                serde_json::to_string_pretty(&self.known).expect("paths and numbers can be written as JSON");
+            write_text(path, Overwrite::Replace, &format!("{text}\n"))?;
+        }
+        Ok(())
+    }
+
+    /// The content of an input, on every rank. Collective.
+    pub fn input_hash(&mut self, world: &World, path: &Path) -> Result<String> {
+        let mut found = Ok(None);
+        let mut look = None;
+        if world.is_root() {
+            found = FileStamp::at(path).map(|now| {
+                look = Some(now);
+                self.inputs.insert(path.into(), now);
+                self.lookup(path, now)
+            });
+        }
+        let known = world.agree(found)?;
+        let mut text = known.unwrap_or_default().into_bytes();
+        world.broadcast(&mut text);
+        if !text.is_empty() {
+            return Ok(String::from_utf8_lossy(&text).into_owned());
+        }
+        let mut bytes = vec![look.map_or(0, |look| look.bytes)];
+        world.broadcast(&mut bytes);
+        let content = hash_file(world, path, bytes[0])?;
+        if let Some(look) = look {
+            self.remember(path, look, &content);
+        }
+        Ok(content)
+    }
+
+    /// The content of a file of the output folder. On rank 0.
+    pub fn output_hash(&mut self, path: &Path) -> Result<(u64, String)> {
+        let look = FileStamp::at(path)?;
+        let content = match self.lookup(path, look) {
+            Some(content) => content,
+            None => {
+                let content = hash_file_alone(path, look.bytes)?;
+                self.remember(path, look, &content);
+                content
+            }
+        };
+        Ok((look.bytes, content))
+    }
+
+    /// Fails when an input is no longer what it was when this run began.
+    pub fn check_unchanged(&self) -> Result<()> {
+        let changed = self.inputs.iter().find(|(path, look)| FileStamp::at(path).ok() != Some(**look));
+        match changed {
+            Some((path, _)) => Err(ExperimentError::Changed { file: path.clone() }.into()),
+            None => Ok(()),
+        }
+    }
+
+    fn lookup(&self, path: &Path, now: FileStamp) -> Option<String> {
+        let known = self.known.get(&absolute(path))?;
+        (known.look == now).then(|| known.content.clone())
+    }
+
+    fn remember(&mut self, path: &Path, look: FileStamp, content: &str) {
+        if look.is_settled() {
+            self.known.insert(absolute(path), CachedHash { look, content: content.to_owned() });
+            self.is_changed = true;
+        }
+    }
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.into())
+}

@@ -1,0 +1,137 @@
+//! A formula bound to a budget and an epsilon: constants folded, functions lowered to a few operations.
+
+use super::syntax::{Expr, Function};
+
+/// The tree that is evaluated. Each operation carries the epsilon it needs, 0 where it must be exact.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::measure) enum Node {
+    Constant(f64),
+    Leaf(usize),
+    Unary(Unary, Box<Node>),
+    /// Folded from the left; never empty.
+    Fold(Fold, Vec<Node>),
+    Quotient(Box<Node>, Box<Node>, f64),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::measure) enum Unary {
+    Negate,
+    Sqrt {
+        epsilon: f64,
+    },
+    /// To a non-negative power; negative ones are quotients.
+    Power {
+        exponent: f64,
+        epsilon: f64,
+    },
+    Log {
+        epsilon: f64,
+    },
+    Exp,
+    Abs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::measure) enum Fold {
+    Sum,
+    Product,
+    Min,
+    Max,
+    /// `2xy / (x + y + epsilon)`, of two terms. An operation of its own, because as a formula it would hold
+    /// x and y twice, and nested ones would grow without bound.
+    Harmonic {
+        epsilon: f64,
+    },
+}
+
+impl Node {
+    fn is_constant(&self) -> bool {
+        matches!(self, Node::Constant(_))
+    }
+
+    /// Replaced by its value if all its parts are constants.
+    fn folded(self) -> Node {
+        let constant = match &self {
+            Node::Constant(_) | Node::Leaf(_) => false,
+            Node::Unary(_, inner) => inner.is_constant(),
+            Node::Fold(_, terms) => terms.iter().all(Node::is_constant),
+            Node::Quotient(over, under, _) => over.is_constant() && under.is_constant(),
+        };
+        if constant { Node::Constant(self.evaluate::<f64>(&[])) } else { self }
+    }
+}
+
+/// Binds an expression.
+pub(in crate::measure) fn lower(expr: &Expr, budget: f64, epsilon: f64) -> Node {
+    let lower_all =
+        |terms: &[Expr]| terms.iter().map(|term| lower(term, budget, epsilon)).collect::<Vec<_>>();
+    let node = match expr {
+        Expr::Number(number) => Node::Constant(*number),
+        Expr::Budget => Node::Constant(budget),
+        Expr::Leaf(index) => Node::Leaf(*index),
+        Expr::Negate(inner) => unary(Unary::Negate, lower(inner, budget, epsilon)),
+        Expr::Sum(terms) => Node::Fold(Fold::Sum, lower_all(terms)),
+        Expr::Product(terms) => Node::Fold(Fold::Product, lower_all(terms)),
+        Expr::Quotient(over, under) => {
+            quotient(lower(over, budget, epsilon), lower(under, budget, epsilon), epsilon)
+        }
+        Expr::Power(base, exponent) => {
+            power(lower(base, budget, epsilon), &lower(exponent, budget, epsilon), epsilon)
+        }
+        Expr::Call(function, arguments) => call(*function, lower_all(arguments), epsilon),
+    };
+    node.folded()
+}
+
+fn unary(operation: Unary, inner: Node) -> Node {
+    Node::Unary(operation, Box::new(inner))
+}
+
+/// `x / (y + epsilon)`, and exactly `x / y` for a constant y.
+fn quotient(over: Node, under: Node, epsilon: f64) -> Node {
+    let epsilon = if under.is_constant() { 0.0 } else { epsilon };
+    Node::Quotient(Box::new(over), Box::new(under), epsilon)
+}
+
+fn power(base: Node, exponent: &Node, epsilon: f64) -> Node {
+    // The parser lets only constants through.
+    let exponent = if let Node::Constant(exponent) = exponent { *exponent } else { f64::NAN };
+    let positive = unary(Unary::Power { exponent: exponent.abs(), epsilon }, base).folded();
+    if exponent < 0.0 { quotient(Node::Constant(1.0), positive, epsilon) } else { positive }
+}
+
+fn call(function: Function, mut arguments: Vec<Node>, epsilon: f64) -> Node {
+    let count = arguments.len() as f64;
+    let constant = arguments.iter().all(Node::is_constant);
+    let exact = if constant { 0.0 } else { epsilon };
+    match function {
+        Function::Min => Node::Fold(Fold::Min, arguments),
+        Function::Max => Node::Fold(Fold::Max, arguments),
+        Function::Mean => quotient(Node::Fold(Fold::Sum, arguments).folded(), Node::Constant(count), epsilon),
+        Function::GeometricMean => {
+            let product = Node::Fold(Fold::Product, arguments).folded();
+            if count == 2.0 {
+                unary(Unary::Sqrt { epsilon }, product)
+            } else {
+                unary(Unary::Power { exponent: 1.0 / count, epsilon }, product)
+            }
+        }
+        Function::HarmonicMean if count == 2.0 => Node::Fold(Fold::Harmonic { epsilon: exact }, arguments),
+        Function::HarmonicMean => {
+            let inverse = |node: Node| quotient(Node::Constant(1.0), node, epsilon).folded();
+            let inverses = Node::Fold(Fold::Sum, arguments.into_iter().map(inverse).collect()).folded();
+            // The inverses of non-negative numbers do not sum to 0, so this quotient is exact.
+            Node::Quotient(Box::new(Node::Constant(count)), Box::new(inverses), 0.0)
+        }
+        Function::Sqrt | Function::Log | Function::Exp | Function::Abs => {
+            let operation = match function {
+                Function::Sqrt => Unary::Sqrt { epsilon },
+                Function::Log => Unary::Log { epsilon: exact },
+                Function::Exp => Unary::Exp,
+                _ => Unary::Abs,
+            };
+            // The parser counts the arguments, so the list holds exactly this one.
+            unary(operation, arguments.pop().unwrap_or(Node::Constant(f64::NAN)))
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The labels in pieces of a fixed size, so that a sum has the same bits for any number of threads.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+/// Labels that are evaluated together.
+pub(super) const LANES: usize = 64;
+
+/// Labels whose partial sum is taken by one thread.
+pub(super) const BLOCK_LABELS: usize = 8 * LANES;
+
+/// Blocks that are evaluated at all sizes of a step while they are in the cache of the processor.
+pub(super) const GROUP_BLOCKS: usize = 8;
+
+/// Labels of those.
+pub(super) const GROUP_LABELS: usize = GROUP_BLOCKS * BLOCK_LABELS;
+
+/// Blocks that a thread takes at least: fewer would not be worth the hand-over.
+pub(super) const MIN_TASK_BLOCKS: usize = 32;
+
+/// With fewer numbers than these the threads cost more than they save.
+pub(super) const PARALLEL_FROM: usize = 32_768;
+
+/// Calls `job` for every block of labels; the results are in the order of the blocks.
+pub(super) fn map_blocks<R: Send>(labels: usize, job: impl Fn(Range<usize>) -> R + Sync + Send) -> Vec<R> {
+    map_pieces::<BLOCK_LABELS, _, _>(labels, labels, || (), |_, range| job(range))
+}
+
+/// Calls `job` for every group of labels; the results are in the order of the groups. `numbers` are those
+/// computed for each label. What `scratch` makes is made for each thread a few times, not for each group.
+pub(super) fn map_groups<S, R: Send>(
+    labels: usize,
+    numbers: usize,
+    scratch: impl Fn() -> S + Sync + Send,
+    job: impl Fn(&mut S, Range<usize>) -> R + Sync + Send,
+) -> Vec<R> {
+    map_pieces::<GROUP_LABELS, _, _>(labels, labels.saturating_mul(numbers), scratch, job)
+}
+
+fn map_pieces<const PIECE: usize, S, R: Send>(
+    labels: usize,
+    work: usize,
+    scratch: impl Fn() -> S + Sync + Send,
+    job: impl Fn(&mut S, Range<usize>) -> R + Sync + Send,
+) -> Vec<R> {
+    let run = |scratch: &mut S, piece: usize| job(scratch, piece * PIECE..labels.min((piece + 1) * PIECE));
+    let pieces = labels.div_ceil(PIECE);
+    if work >= PARALLEL_FROM {
+        let task = (MIN_TASK_BLOCKS * BLOCK_LABELS / PIECE).max(1);
+        (0..pieces).into_par_iter().with_min_len(task).map_init(scratch, run).collect()
+    } else {
+        let mut scratch = scratch();
+        (0..pieces).map(|piece| run(&mut scratch, piece)).collect()
+    }
+}
+
+/// Calls `job` for every block of `out`, which it fills; the range says where the block is.
+pub(crate) fn fill_blocks<T: Send>(out: &mut [T], job: impl Fn(Range<usize>, &mut [T]) + Sync + Send) {
+    let run =
+        |(block, out): (usize, &mut [T])| job(block * BLOCK_LABELS..block * BLOCK_LABELS + out.len(), out);
+    if out.len() >= PARALLEL_FROM {
+        out.par_chunks_mut(BLOCK_LABELS).with_min_len(MIN_TASK_BLOCKS).enumerate().for_each(run);
+    } else {
+        out.chunks_mut(BLOCK_LABELS).enumerate().for_each(run);
+    }
+}
+
+/// The range in pieces of at most [`LANES`].
+#[inline(always)]
+pub(super) fn lane_ranges(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let end = range.end;
+    range.step_by(LANES).map(move |start| start..end.min(start + LANES))
+}
+
+/// The sum of what the blocks give, in an order that only depends on the number of labels.
+pub(super) fn sum_blocks(labels: usize, sum: impl Fn(Range<usize>) -> f64 + Sync + Send) -> f64 {
+    map_blocks(labels, sum).into_iter().sum()
+}

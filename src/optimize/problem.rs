@@ -1,0 +1,61 @@
+//! One fit: what is asked, and on which data.
+
+use super::fit_data::FitData;
+use super::frank_wolfe::FrankWolfeOptions;
+use super::initial::InitialClassifier;
+use super::step_search::StepRule;
+use crate::checkpoint::Fingerprint;
+use crate::measure::Metric;
+
+pub struct FitProblem<'a> {
+    pub data: &'a FitData<'a>,
+    pub metric: &'a Metric,
+    pub initial: InitialClassifier,
+    pub options: FrankWolfeOptions,
+}
+
+impl FitProblem<'_> {
+    /// All that decides the bits of the result.
+    pub fn fingerprint(&self) -> Fingerprint {
+        request_fingerprint(self.metric, &self.initial, &self.options)
+            .with("epsilon", self.options.epsilon)
+            .merge(self.data.fingerprint())
+    }
+}
+
+/// What is asked, as far as it is known without the data: epsilon may depend on them.
+pub fn request_fingerprint(
+    metric: &Metric,
+    initial: &InitialClassifier,
+    options: &FrankWolfeOptions,
+) -> Fingerprint {
+    let step = match options.step {
+        StepRule::Search => "search",
+        StepRule::Classic => "classic",
+    };
+    Fingerprint::of_program()
+        .with("metric", metric.text())
+        .with("k", options.k)
+        .with("init", describe_initial(initial))
+        .with("step", step)
+        .with("max-iters", options.max_iterations)
+        .with("tolerance", options.tolerance)
+        .with("min-gain", options.min_gain)
+        .with("candidates", options.candidates.name())
+}
+
+fn describe_initial(initial: &InitialClassifier) -> String {
+    match initial {
+        InitialClassifier::TopK => "top-k".into(),
+        InitialClassifier::Random { seed } => format!("random, seed {seed}"),
+        InitialClassifier::Prior => "prior".into(),
+        InitialClassifier::Given(mixture) => {
+            let mut checksum = crc32fast::Hasher::new();
+            checksum.update(bytemuck::cast_slice(&mixture.weights));
+            for part in mixture.rules.iter().flat_map(|rule| [&rule.slopes, &rule.intercepts]) {
+                checksum.update(bytemuck::cast_slice(part));
+            }
+            format!("a classifier of {} rules, checksum {:08x}", mixture.rules.len(), checksum.finalize())
+        }
+    }
+}

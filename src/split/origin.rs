@@ -1,0 +1,55 @@
+//! What a part says of where it is from: the dataset `rows` and its attributes.
+
+use hdf5::types::VarLenUnicode;
+
+use super::Split;
+use crate::store::Hdf5File;
+
+/// Where the rows of a part are from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Origin {
+    /// The name of the file that was split, without its folder.
+    pub file: String,
+    pub split: Split,
+}
+
+/// What [`read`] finds of a part.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordedSplit {
+    pub source: String,
+    pub method: String,
+    pub seed: u64,
+    pub fractions: Vec<f64>,
+    /// Counted from 1.
+    pub part: u64,
+}
+
+impl Origin {
+    /// Row numbers of the file that was split, from 0, and how it was.
+    pub(super) fn write(&self, file: &hdf5::File, part: usize, rows: &[i64]) -> hdf5::Result<()> {
+        let dataset = file.new_dataset_builder().with_data(rows).create("rows")?;
+        let Split { fractions, seed, method } = &self.split;
+        dataset.new_attr::<u64>().create("seed")?.write_scalar(seed)?;
+        dataset.new_attr_builder().with_data(fractions.values()).create("fractions")?;
+        dataset.new_attr::<u64>().create("part")?.write_scalar(&(part as u64 + 1))?;
+        for (name, text) in [("method", method.name()), ("source", self.file.as_str())] {
+            let text: VarLenUnicode = text.replace('\0', " ").parse().unwrap_or_default();
+            dataset.new_attr::<VarLenUnicode>().create(name)?.write_scalar(&text)?;
+        }
+        Ok(())
+    }
+}
+
+/// What a file says of the split it is a part of, if it is one.
+pub fn read_recorded_split(file: &Hdf5File) -> Option<RecordedSplit> {
+    let rows = file.dataset("rows")?;
+    let text = |name: &str| file.text_attribute("rows", name);
+    let number = |name: &str| rows.attr(name).ok()?.read_scalar::<u64>().ok();
+    Some(RecordedSplit {
+        source: text("source")?,
+        method: text("method")?,
+        seed: number("seed")?,
+        fractions: rows.attr("fractions").ok()?.read_raw().ok()?,
+        part: number("part")?,
+    })
+}

@@ -1,0 +1,168 @@
+//! Files that are being written: under another name, beside their place, and gone when nobody finishes them.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::atomic_write::{parent_folder, sync_folder};
+use super::error::{Result, StoreError};
+use crate::cleanup;
+use crate::host::host_name;
+
+/// The name of a file while it is written. Dropped, it takes the file with it.
+pub(super) struct TempFile {
+    path: PathBuf,
+}
+
+impl TempFile {
+    /// The name tells which process writes there, and no two are the same.
+    pub fn beside(path: &Path) -> TempFile {
+        static MADE: AtomicUsize = AtomicUsize::new(0);
+        let (process, number) = (std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
+        TempFile::registered(
+            parent_folder(path).join(format!("{}{process}-{number}{SUFFIX}", name_prefix(path))),
+        )
+    }
+
+    /// One that another rank has named.
+    pub fn registered(path: PathBuf) -> TempFile {
+        cleanup::register(path.clone());
+        TempFile { path }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Makes the finished file appear under its name, for good.
+    pub fn publish(self, path: &Path) -> Result<()> {
+        let io = |source| StoreError::Io { file: path.into(), action: "write it", source };
+        File::open(&self.path).and_then(|file| file.sync_all()).map_err(io)?;
+        std::fs::rename(&self.path, path).map_err(io)?;
+        sync_folder(path).map_err(io)
+    }
+
+    /// Another rank finishes it.
+    pub fn hand_over(self) -> Result<()> {
+        cleanup::forget(&self.path);
+        Ok(())
+    }
+}
+
+impl Drop for TempFile {
+    fn drop(&mut self) {
+        if cleanup::forget(&self.path) {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+const SUFFIX: &str = ".part";
+
+/// The name of this host, as a part of the name of a file.
+fn host_in_file_name() -> String {
+    host_name(Path::new("/")).chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
+}
+
+/// What the partial files of `path` begin with on this host; the number of a process and of the file follow.
+fn name_prefix(path: &Path) -> String {
+    format!(".{}.{}-", path.file_name().unwrap_or_default().to_string_lossy(), host_in_file_name())
+}
+
+/// Removes what processes of this host that are no more have left beside `path`. Those of other hosts stay: whether
+/// they still run cannot be told from here.
+pub(super) fn remove_stale(path: &Path) {
+    let start = name_prefix(path);
+    for entry in std::fs::read_dir(parent_folder(path)).into_iter().flatten().flatten() {
+        if writer_process(&entry.file_name(), &start).is_some_and(|process| !is_running(process)) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// The process that writes, or wrote, a partial file whose name begins with `start`.
+fn writer_process(name: &OsStr, start: &str) -> Option<u32> {
+    let (process, number) = name.to_str()?.strip_prefix(start)?.strip_suffix(SUFFIX)?.split_once('-')?;
+    number.parse::<usize>().ok()?;
+    process.parse().ok()
+}
+
+/// Where the system does not say, it might. One that has ended, but whose parent has not asked how, is running no more: in
+/// containers that may stay so for long.
+fn is_running(process: u32) -> bool {
+    let processes = Path::new("/proc");
+    if !processes.join("self").exists() {
+        return true;
+    }
+    let status = std::fs::read_to_string(processes.join(process.to_string()).join("stat"));
+    // Behind the name, which is in brackets and may have some of its own.
+    let state = status.ok().and_then(|status| status.rsplit_once(") ")?.1.chars().next());
+    state.is_some_and(|state| !matches!(state, 'Z' | 'X'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(folder).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
+    }
+
+    #[test]
+    fn one_that_is_not_finished_goes_away() {
+        let folder = tempfile::tempdir().unwrap();
+        let temp_file = TempFile::beside(&folder.path().join("a.h5"));
+        std::fs::write(temp_file.path(), "half").unwrap();
+        drop(temp_file);
+        assert!(names(folder.path()).is_empty());
+    }
+
+    #[test]
+    fn one_that_is_finished_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.h5");
+        let temp_file = TempFile::beside(&path);
+        std::fs::write(temp_file.path(), "whole").unwrap();
+        temp_file.publish(&path).unwrap();
+        assert_eq!(names(folder.path()), ["a.h5"]);
+    }
+
+    #[test]
+    fn one_that_has_ended_is_not_running_even_if_nobody_has_asked_how() {
+        assert!(is_running(std::process::id()));
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        let stat = format!("/proc/{}/stat", child.id());
+        while !std::fs::read_to_string(&stat).unwrap().contains(") Z") {
+            std::thread::yield_now();
+        }
+        assert!(!is_running(child.id()));
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn what_dead_processes_left_is_removed_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.h5");
+        // Process numbers end far below this one.
+        let dead = u32::MAX;
+        let alive = std::process::id();
+        let stale = format!("{}{dead}-0{SUFFIX}", name_prefix(&path));
+        let kept = [
+            format!("{}{alive}-0{SUFFIX}", name_prefix(&path)),
+            format!(".a.h5.elsewhere-{dead}-0{SUFFIX}"),
+            format!(".b.h5.{}-{dead}-0{SUFFIX}", host_in_file_name()),
+            "a.h5".to_owned(),
+        ];
+        for name in kept.iter().chain([&stale]) {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        remove_stale(&path);
+        let mut left = names(folder.path());
+        left.sort();
+        let mut kept = kept.to_vec();
+        kept.sort();
+        assert_eq!(left, kept);
+    }
+}
