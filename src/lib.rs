@@ -31,6 +31,7 @@ pub mod measure;
 pub mod memory;
 pub mod optimize;
 pub mod probe;
+pub mod progress;
 pub mod random;
 pub mod report;
 pub mod shard;
