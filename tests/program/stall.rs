@@ -45,8 +45,8 @@ fn a_job_that_is_done_ends_even_if_mpi_does_not_let_it() {
     let hang = [("MACROK_TEST_FAULT", "hang@leave:1")];
     let args = [&FIT[..], &["2", "--out", "clf.h5"]].concat();
     let Some(ran) = ranks_with(3, folder.path(), &args, &hang, 90) else { return };
-    // What a launcher makes of ranks that leave like that is its own business.
-    assert!(ran.status.is_some_and(|status| status != 124), "{ran}");
+    // The launcher's own status is undefined after ranks exit without MPI_Finalize: mpirun of Open MPI sometimes crashes.
+    assert_ne!(ran.status, Some(124), "timed out: {ran}");
     assert!(ran.took < Duration::from_secs(60), "{ran}");
     assert!(ran.stdout.contains("wrote clf.h5") && folder.path().join("clf.h5").exists(), "{ran}");
     assert!(!folder.path().join("clf.h5.checkpoint").exists());
