@@ -1,4 +1,4 @@
-"""A cluster for the tests, brought up once, and what it is to compute."""
+"""Fixtures: a cluster that is started once, and the work that tests give it."""
 
 import os
 import sys
@@ -12,17 +12,18 @@ SCRIPTS = HERE.parent.parent / "slurm"
 sys.path.append(str(HERE.parent / "python"))
 
 from files import content  # noqa: E402
+from missing import missing  # noqa: E402
 from nodes import links  # noqa: E402
 from process import run  # noqa: E402
 from slurm import Slurm  # noqa: E402
 from hosts import Hosts  # noqa: E402
 
 LAB = Path("/run/cluster")
-# Before anything was made.
+# The state before any test.
 MOUNTED = Path("/proc/self/mountinfo").read_text(encoding="utf-8")
 LINKED = links()
 
-# Ranks share too few cores here, and there is no network but ours. See the Makefile for the first three.
+# Ranks share few cores, and the only network is the one of the tests. The Makefile explains the first three.
 os.environ.update(
     OMPI_ALLOW_RUN_AS_ROOT="1",
     OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
@@ -36,11 +37,11 @@ os.environ.update(
 
 def pytest_configure():
     if "MACROK_CLUSTER_RUN" not in os.environ or "MACROK_BIN" not in os.environ:
-        pytest.exit("run `make test-cluster`, which makes a place for these tests", returncode=2)
+        pytest.exit("run `make test-cluster`, which prepares a place for these tests", returncode=2)
 
 
 def pytest_collection_modifyitems(items):
-    # What is left behind is known at the end.
+    # These tests look for leftovers of all others.
     items.sort(key=lambda item: item.path.name == "test_leftovers.py")
 
 
@@ -65,10 +66,10 @@ def binary():
 
 @pytest.fixture(scope="session")
 def mpich_binary():
-    """The program built with MPICH, which `make test-mpich` leaves in target-mpich/debug."""
+    """The program built with MPICH, by `make test-mpich`."""
     path = os.environ.get("MACROK_MPICH_BIN")
     if not path:
-        pytest.skip("the program is not built with MPICH, or not as it is now; run make test-mpich")
+        missing("a program built with MPICH that is up to date; run make test-mpich")
     return Path(path).resolve(strict=True)
 
 
@@ -89,7 +90,7 @@ def hosts():
 
 @pytest.fixture(scope="session")
 def data(binary):
-    """Two samples of one problem. A fit takes some time, in iterations that a test can make as long as it likes."""
+    """Two samples of one problem."""
     folder = LAB / "data"
     folder.mkdir()
     shape = ["--instances", "3000", "--labels", "500", "--seed", "3"]
@@ -101,7 +102,7 @@ def data(binary):
 
 @pytest.fixture(scope="session")
 def fits(data):
-    """Arguments of fits: a short one, and one of 40 iterations, which has as many rules."""
+    """Arguments of two fits: a short one, and one of 40 iterations, each of which adds a rule."""
     base = ["--marginals", data.train, "--labels", data.train, "-k", "3"]
     no_end = "--metric macro-precision --init random --step classic --min-gain 0 --tolerance 0 --max-iters 40"
     return SimpleNamespace(short=[*base, "--metric", "macro-f1"], long=[*base, *no_end.split()])
@@ -109,7 +110,7 @@ def fits(data):
 
 @pytest.fixture(scope="session")
 def alone(binary, tmp_path_factory):
-    """What one process makes of a command: the content of the file it writes."""
+    """Runs a command in one process and returns the content of the file it writes."""
     known = {}
 
     def compute(*arguments):
@@ -148,7 +149,7 @@ repeats = 2
 
 @pytest.fixture(scope="session")
 def experiment(binary, data, tmp_path_factory):
-    """A job file, and the results that one process has of it."""
+    """A job file and its results from one process."""
     folder = tmp_path_factory.mktemp("experiment")
     job = folder / "job.toml"
     job.write_text(JOB.replace("{folder}", str(data.train.parent)), encoding="utf-8")
@@ -162,10 +163,10 @@ def results(folder):
 
 @pytest.fixture
 def submit(slurm, tmp_path):
-    """Submits a script of the project in a folder of its own."""
+    """Submits a script of the project in the folder of the test."""
 
     def send(script, *arguments, options=(), env=None):
-        # The machine may have as few as two cores; the option takes the place of a line of the script.
+        # The machine may have only two cores; the option overrides a line of the script.
         command = ["sbatch", "--parsable", "--cpus-per-task=1", *options, script, *arguments]
         return slurm.job(command, tmp_path, env or {})
 
@@ -173,8 +174,8 @@ def submit(slurm, tmp_path):
 
 
 @pytest.fixture
-def restarted_at_once(binary, tmp_path):
-    """Variables for a job that is slow until it is restarted."""
+def slow_until_restarted(binary, tmp_path):
+    """Variables that make a job slow until it is restarted."""
     wrapper = tmp_path / "macrok"
     wrapper.write_text(f'#!/bin/sh\n[ "${{SLURM_RESTART_COUNT:-0}}" = 0 ] || unset MACROK_TEST_FAULT\nexec {binary} "$@"\n')
     wrapper.chmod(0o755)

@@ -1,4 +1,4 @@
-"""Workstations: nodes with an sshd, between which plain `mpirun --host` works."""
+"""Workstations: nodes with an sshd, for `mpirun --host`."""
 
 import os
 
@@ -44,13 +44,13 @@ class Hosts:
 
     def boot(self, name, address):
         node = self.nodes[name] = Node(name, self.folder, address)
-        # sshd wants its whole path, because it starts itself again for each connection.
+        # sshd needs its full path, because it starts itself again for each connection.
         node.start(["/usr/sbin/sshd", "-D", "-e", "-f", self.folder / "sshd_config"], self.folder / f"sshd-{name}.log")
         ssh = ["ssh", "-F", self.folder / "ssh_config", name, "true"]
         until(lambda: node.run(*ssh, status=None).returncode == 0, f"sshd of {name} to answer", 15)
 
     def mpirun(self, *command, log, seconds, env=None):
-        """Starts a command as two ranks on each host, from the first of them, as a user there would."""
+        """Starts a command as two ranks on each host, from the first of them."""
         spread = ",".join(f"{name}:2" for name in self.names)
         ssh = {"OMPI_MCA_plm_rsh_args": f"-F {self.folder / 'ssh_config'}"}
         launch = limited(["mpirun", "--host", spread, *command], seconds)

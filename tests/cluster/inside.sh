@@ -1,13 +1,13 @@
 #!/bin/bash
-# The first process of the namespaces that run.sh makes: what they need, then the command. As process 1 it takes in
-# orphans, which bash does, and its end is the end of all others.
+# The first process in the namespaces that run.sh makes: prepares them, then runs the command. As process 1 it must reap
+# orphans, as bash does; when it ends, the kernel ends all others.
 set -euo pipefail
 
 mount --make-rprivate /
-# Ours alone from here on, and gone with us: sockets, spools and logs of the daemons, and the files of the tests.
+# Private to this run: sockets, spools and logs of the daemons, and the files of the tests.
 mount -t tmpfs -o mode=755 tmpfs /run
 mount -t tmpfs -o mode=1777 tmpfs /dev/shm
-# Not where the project or its program is below it.
+# The project or its program may be in /tmp.
 case ":$PWD:${MACROK_BIN:-}" in
 *:/tmp/*) ;;
 *) mount -t tmpfs -o mode=1777 tmpfs /tmp ;;

@@ -1,4 +1,4 @@
-"""A job in the queue, and what became of it."""
+"""Jobs of Slurm."""
 
 import re
 
@@ -13,7 +13,7 @@ class Job:
         return self.log_file.read_text(encoding="utf-8") if self.log_file.exists() else ""
 
     def facts(self):
-        """What Slurm says of it: a dictionary for each task of an array, one for any other job."""
+        """Returns what Slurm knows: a dictionary for each task of an array, one for other jobs."""
         done = self.slurm.run("scontrol", "show", "job", "-o", self.number)
         return [dict(re.findall(r"(\S+?)=(\S*)", line)) for line in done.stdout.splitlines() if line]
 
@@ -24,16 +24,16 @@ class Job:
         return max(int(facts["Restarts"]) for facts in self.facts())
 
     def minutes(self):
-        """Whole minutes that it has run."""
+        """Returns for how many whole minutes it has run."""
         hours, minutes, _ = self.facts()[0]["RunTime"].split(":")
         return 60 * int(hours) + int(minutes)
 
     def exit_status(self):
-        """Of its batch script."""
+        """Returns the status of its batch script."""
         return int(self.facts()[0]["ExitCode"].split(":")[0])
 
     def wait(self, state, seconds=30):
-        """Waits until it, and all tasks of an array, are in that state."""
+        """Waits until it, with all tasks of an array, is in that state."""
 
         def arrived():
             states = self.states()
@@ -45,7 +45,7 @@ class Job:
         return self
 
     def wait_for_log(self, text, seconds=30):
-        """Waits until the job has written something that matches."""
+        """Waits until the log of the job matches a pattern."""
 
         def arrived():
             found = re.search(text, self.log())

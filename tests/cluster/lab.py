@@ -1,4 +1,4 @@
-"""Brings the test cluster up, runs a command in it, takes it down: to try things by hand.
+"""Starts the test cluster, runs a command in it and shuts it down, to try things by hand.
 
     sh tests/cluster/run.sh python3 tests/cluster/lab.py bash
 """

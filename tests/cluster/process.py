@@ -1,11 +1,10 @@
-"""Running programs so that none can hang a test, and waiting for what they do."""
+"""Runs programs under time limits, and waits for conditions."""
 
 import subprocess
 import time
 
 
-# Limits are what an idle machine needs, several times over; a busy one gets as many times that. A limit that is reached
-# is a failure, so a large one costs nothing.
+# Factor for time limits, which are generous for an idle machine. Only failing tests reach them, so large ones cost nothing.
 PATIENCE = 4
 
 
@@ -14,13 +13,13 @@ class TookTooLong(AssertionError):
 
 
 def shown(done):
-    """A finished program for a message: what was typed, what came of it, what it said."""
+    """Formats a finished program for a message: command, status and output."""
     command = " ".join(map(str, done.args))
     return f"{command}\nstatus {done.returncode}\n--- output\n{done.stdout}--- errors\n{done.stderr}"
 
 
 def limited(command, seconds):
-    """The command under a limit that ends its children too."""
+    """Returns the command under a time limit that also ends its children."""
     return ["timeout", "-k", "5", str(PATIENCE * seconds), *map(str, command)]
 
 
@@ -42,7 +41,7 @@ def run(*command, seconds=30, status=0, **options):
 
 
 def until(condition, what, seconds=30, pause=0.05):
-    """Waits for `condition` to give something true, and gives it back."""
+    """Waits until `condition` returns something true, and returns that."""
     end = time.monotonic() + PATIENCE * seconds
     while True:
         found = condition()
@@ -54,7 +53,7 @@ def until(condition, what, seconds=30, pause=0.05):
 
 
 def stop(process, seconds=5):
-    """Ends a program we started: asked first, then forced."""
+    """Terminates a process, and kills it if it does not end."""
     if process.poll() is None:
         process.terminate()
         try:

@@ -1,13 +1,15 @@
 #!/bin/sh
-# Runs a command where it can have a cluster of its own: as root, in new namespaces for processes, network, mounts,
-# host name and IPC. There is no way out to any network, another run at the same time is not in the way, and when the
-# command ends, or is killed, the kernel ends all its processes, links and mounts; its files are in memory and go with
-# them. Where that cannot be, it says so in a line that begins with SKIPPED, and that is a success.
+# Runs a command in new namespaces for processes, network, mounts, host name and IPC, where it can start a cluster. It
+# reaches no other network and does not disturb other runs. When the command ends or is killed, the kernel removes all its
+# processes, links and mounts; its files are in memory and disappear with them. On a machine that does not allow that it
+# prints a line that begins with SKIPPED and succeeds, or fails where CI is set.
 # Usage: tests/cluster/run.sh COMMAND [ARGUMENT...]
 set -eu
 
+here=$(cd "$(dirname "$0")" && pwd)
+
 skip() {
-    echo "SKIPPED: cluster tests ($1)"
+    sh "$here/../skip.sh" "cluster tests ($1)"
     exit 0
 }
 
@@ -27,12 +29,11 @@ apart() { unshare --mount --pid --net --ipc --uts --fork --kill-child --mount-pr
 refused=$(apart sh -c 'mount -t tmpfs tmpfs /run && ip link add name bridge type bridge && ip link add name one type veth peer name other' 2>&1) ||
     skip "this system does not allow namespaces with links and mounts: $refused"
 
-# What every process of this run has in its environment, from the first to the last job step.
+# Every process of this run, down to the last job step, has this in its environment.
 MACROK_CLUSTER_RUN=$(cat /proc/sys/kernel/random/uuid)
 export MACROK_CLUSTER_RUN
-here=$(cd "$(dirname "$0")" && pwd)
 status=0
-# A signal to this shell must not end it before what it started.
+# This shell must outlive the command, to look for leftovers.
 trap : INT TERM HUP
 apart bash "$here/inside.sh" "$@" || status=$?
 

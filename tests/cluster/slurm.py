@@ -1,4 +1,4 @@
-"""A Slurm of our own: munged, slurmctld, and slurmd on every node, with all their files in one folder."""
+"""Slurm for the tests: munged, slurmctld, and slurmd on every node, with all files in one folder."""
 
 import os
 import subprocess
@@ -11,10 +11,10 @@ from process import run, stop, until
 CONTROL = "10.99.0.254"
 CPUS = 2
 
-# Ranks can be bound where the CPUs that Slurm counts are those of the machine.
+# Slurm can bind ranks only if the machine has exactly the CPUs that it is told of.
 BINDS = os.sched_getaffinity(0) == set(range(CPUS))
 
-# A requeued job waits `cred_expire` before it starts again. TmpFS needs %n, or the PMIx files of two nodes collide.
+# A requeued job waits for `cred_expire` seconds. Without %n in TmpFS the PMIx files of two nodes collide.
 CONFIGURATION = """
 ClusterName=lab
 SlurmctldHost=control({control})
@@ -59,7 +59,7 @@ TCPTimeout=1
 
 
 class Slurm:
-    """The cluster; `nodes` are those it has, by name."""
+    """The cluster, with its `nodes` by name."""
 
     def __init__(self, folder, count):
         self.folder, self.nodes, self.daemons = folder, {}, []
@@ -113,15 +113,15 @@ class Slurm:
         node.start(["slurmd", "-D", "-N", name], log, env={**os.environ, **self.environment})
 
     def run(self, *command, **options):
-        """Runs a command of Slurm, as on a login node."""
+        """Runs a command of Slurm."""
         return run(*command, env={**os.environ, **self.environment, **options.pop("env", {})}, **options)
 
     def job(self, command, folder, env):
-        """Submits a job by a command that prints its number, from a folder in which its log will be."""
+        """Submits a job with a command that prints its number, in the folder that gets its log."""
         return self.known(self.run(*command, cwd=folder, env=env).stdout.strip())
 
     def known(self, number):
-        """A job that is in the queue."""
+        """Returns a job by its number."""
         facts = self.run("scontrol", "show", "job", number).stdout
         log = next(line.strip() for line in facts.splitlines() if line.strip().startswith("StdOut="))
         return Job(self, number, Path(log.removeprefix("StdOut=")))
@@ -131,7 +131,7 @@ class Slurm:
         return done.stdout.split() if done.returncode == 0 else []
 
     def state(self):
-        """What there is, for the message of a test that waited in vain."""
+        """Returns the state of the cluster, for the message of a test that timed out."""
         listing = self.run("sinfo", "-N", "-l", status=None).stdout + self.run("squeue", "-a", status=None).stdout
         logs = [self.folder / "slurmctld.log", *sorted(self.folder.glob("slurmd-*.log"))]
         tails = [f"--- {log.name}\n{''.join(log.open().readlines()[-25:])}" for log in logs if log.exists()]

@@ -1,4 +1,4 @@
-"""Ranks that are started wrongly, fail, or are too many: a clear end, or the right bits."""
+"""Ranks that fail end the job with one message; many ranks give the bits of one process."""
 
 import shutil
 
@@ -38,7 +38,7 @@ def test_a_rank_with_bad_data_ends_the_job_with_one_message(submit, data, tmp_pa
 def test_a_rank_that_fails_ends_the_job_with_its_message(submit, fits, tmp_path, fault, says):
     env = {"MACROK_TEST_FAULT": fault}
     job = submit(SCRIPTS / "fit.sbatch", *fits.short, "--out", "clf.h5", env=env).wait("FAILED")
-    # srun gives the highest status of all ranks. Those that it had to kill because of the one that failed have 137.
+    # srun has the highest status of all ranks, which is 137 for those that it kills after one has failed.
     assert job.exit_status() in (1, 137) and job.restarts() == 0, job.log()
     assert job.log().count(says) == 1, job.log()
     assert not (tmp_path / "clf.h5").exists()

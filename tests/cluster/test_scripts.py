@@ -1,5 +1,5 @@
-"""Every script of slurm/, and one that `macrok slurm` writes, on two nodes with two ranks each: the bits of one
-process."""
+"""Every script of slurm/, and one that `macrok slurm` writes, gives the bits of one process on two nodes with two ranks
+each."""
 
 import json
 
@@ -12,7 +12,7 @@ def test_fit(submit, alone, fits, tmp_path):
     job = submit(SCRIPTS / "fit.sbatch", *fits.short, "--out", "clf.h5").wait("COMPLETED")
     assert "4 ranks x 1 thread" in job.log()
     assert content(tmp_path / "clf.h5") == alone("fit", *fits.short)
-    # The same line once more has nothing left to do.
+    # Submitting it again finds nothing left to do.
     again = submit(SCRIPTS / "fit.sbatch", *fits.short, "--out", "clf.h5").wait("COMPLETED")
     assert "iteration" not in again.log()
 
@@ -53,26 +53,26 @@ def test_ranks_of_mpich(submit, mpich_binary, alone, experiment, fits, tmp_path)
     job = submit(SCRIPTS / "fit.sbatch", *fits.short, "--out", "clf.h5", env=mpich).wait("COMPLETED")
     assert "4 ranks x 1 thread" in job.log()
     assert content(tmp_path / "clf.h5") == alone("fit", *fits.short)
-    # Ranks of MPICH that wait keep a core busy, and there may be two for all of them.
+    # Waiting ranks of MPICH keep a core busy, and the machine may have only two.
     few = ["--ntasks-per-node=1"]
     submit(SCRIPTS / "run.sbatch", experiment.job, "--out", "out", options=few, env=mpich).wait("COMPLETED", 60)
     assert results(tmp_path / "out") == experiment.results
 
 
-def test_a_script_that_macrok_writes_runs_as_it_is(slurm, alone, binary, fits, tmp_path):
+def test_a_script_that_macrok_writes_runs_unchanged(slurm, alone, binary, fits, tmp_path):
     options = ["--nodes", "2", "--tasks-per-node", "2", "--cpus-per-task", "1", "--time", "10", "--partition", "main"]
     metric = "0.3*instance-precision + 0.7*macro-f1"
     arguments = [*fits.short[:-1], metric]
     command = ["fit", *arguments, "--out", "clf 1.h5"]
     run(binary, "slurm", *options, "--out", "job.sbatch", "--", *command, cwd=tmp_path)
-    # No help from the environment: the script knows where the program is.
+    # The script contains the path of the program, so no variable has to.
     job = slurm.job(["sbatch", "--parsable", "job.sbatch"], tmp_path, {"MACROK": ""}).wait("COMPLETED")
     assert "4 ranks x 1 thread" in job.log()
     assert job.facts()[0]["MinMemoryNode"] == "1G"
     assert content(tmp_path / "clf 1.h5") == alone("fit", *arguments)
 
 
-def test_sweep_is_an_array_and_a_table_that_waits_for_it(slurm, alone, data, tmp_path):
+def test_a_sweep_is_an_array_and_a_table_that_waits_for_it(slurm, alone, data, tmp_path):
     variables = {"MACROK_METRICS": "macro-f1;0.5*macro-recall + 0.5*coverage", "MACROK_KS": "1 3"}
     variables |= {"MACROK_SBATCH": "--cpus-per-task=1", "MACROK_OUT": "out"}
     command = ["bash", SCRIPTS / "sweep.sbatch", data.train, data.test, "--max-iters", "5"]

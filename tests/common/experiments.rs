@@ -1,11 +1,11 @@
-//! Job files and what comes of them.
+//! Runs of job files and their results.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::{Ran, macrok};
 
-/// A small made problem, and everything that makes a job long left out.
+/// A job on a small synthetic problem.
 pub const SMALL: &str = r#"
 k = [1, 3]
 metrics = ["macro-f1", "0.5*macro-recall + 0.5*instance-precision"]
@@ -32,19 +32,19 @@ max-iters = 6
 repeats = 3
 "#;
 
-/// The number of steps of [`SMALL`]: two samples, and for each k six classifiers, each found and evaluated.
+/// The number of job steps of [`SMALL`]: two samples, and for each k six classifiers, each fitted and evaluated.
 pub const SMALL_STEPS: usize = 2 + 2 * 6 * 2;
 
 pub fn write(folder: &Path, name: &str, text: &str) {
     std::fs::write(folder.join(name), text).unwrap();
 }
 
-/// Runs a job alone, into the folder `out`.
+/// Runs a job in one process, with `out` as its results folder.
 pub fn run(folder: &Path, job: &str, more: &[&str]) -> Ran {
     macrok(folder, &[&["run", job, "--out", "out"], more].concat())
 }
 
-/// Every step of a job and its state.
+/// Returns the state of every job step.
 pub fn states(folder: &Path, job: &str) -> BTreeMap<String, String> {
     let ran = run(folder, job, &["--list", "--json", "-"]).ok();
     let facts: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
@@ -53,7 +53,7 @@ pub fn states(folder: &Path, job: &str) -> BTreeMap<String, String> {
     steps.map(|step| (text(&step["step"]), text(&step["state"]))).collect()
 }
 
-/// The steps that are not done.
+/// Returns the job steps that are not done.
 pub fn to_do(folder: &Path, job: &str) -> BTreeMap<String, String> {
     states(folder, job).into_iter().filter(|(_, state)| state != "done").collect()
 }
@@ -62,7 +62,7 @@ pub fn results(folder: &Path) -> serde_json::Value {
     serde_json::from_str(&std::fs::read_to_string(folder.join("out/results.json")).unwrap()).unwrap()
 }
 
-/// The bytes of all results.
+/// Returns the contents of all result files.
 pub fn result_files(folder: &Path) -> Vec<String> {
     let read = |ending| std::fs::read_to_string(folder.join(format!("out/results.{ending}"))).unwrap();
     ["json", "csv", "md"].map(read).into()

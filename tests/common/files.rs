@@ -1,4 +1,4 @@
-//! HDF5 files made and read with the `hdf5` crate alone, as another program would.
+//! HDF5 files written and read with the `hdf5` crate alone, as by another program.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use hdf5::types::{FloatSize, IntSize, TypeDescriptor, VarLenUnicode};
 use hdf5::{Container, Group};
 
-/// The parts of a CSR matrix, each free to be wrong.
+/// The parts of a CSR matrix, any of which may be invalid.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parts {
     pub shape: Vec<i64>,
@@ -46,23 +46,22 @@ pub fn set_text(at: &hdf5::Location, name: &str, text: &str) {
     at.new_attr::<VarLenUnicode>().create(name).unwrap().write_scalar(&text).unwrap();
 }
 
-/// Makes a file with what `fill` puts there.
+/// Creates a file that `fill` writes to.
 ///
-/// While HDF5 has it open no program is started: that one would inherit the open file, and with it
-/// HDF5's lock, for as long as it runs.
+/// No program is started meanwhile: it would inherit the open file and HDF5's lock on it.
 pub fn create(path: &Path, fill: impl FnOnce(&hdf5::File)) {
     let _alone = super::STARTING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     fill(&hdf5::File::create(path).unwrap());
 }
 
-/// Lets `change` write to a file that is there, while no program is started, as in [`create`].
+/// Opens an existing file that `change` writes to; no program is started meanwhile, as in [`create`].
 pub fn change(path: &Path, change: impl FnOnce(&hdf5::File)) {
     let _alone = super::STARTING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     change(&hdf5::File::open_rw(path).unwrap());
 }
 
-/// Every dataset and attribute of a file, by path: its type, its shape and its bits. Attributes
-/// called `seconds` are left out: they are the only thing that may differ between two runs.
+/// Returns type, shape and bits of every dataset and attribute of a file, by path. Attributes called `seconds` are left
+/// out, because they alone may differ between two runs.
 pub fn content(path: &Path) -> BTreeMap<String, String> {
     let file = hdf5::File::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let mut found = BTreeMap::new();
@@ -114,7 +113,7 @@ fn hexadecimal(values: impl Iterator<Item = u64>) -> String {
     values.map(|bits| format!("{bits:x} ")).collect()
 }
 
-/// Fails with the names of what differs, not with megabytes of it.
+/// Fails with the names of the parts that differ, instead of their contents.
 #[track_caller]
 pub fn assert_same_content(one: &Path, other: &Path) {
     let (a, b) = (content(one), content(other));
@@ -123,7 +122,7 @@ pub fn assert_same_content(one: &Path, other: &Path) {
     assert!(differ.is_empty(), "{} and {} differ in {differ:?}", one.display(), other.display());
 }
 
-/// The integers of a dataset.
+/// Returns the values of an integer dataset.
 pub fn integers(path: &Path, dataset: &str) -> Vec<i64> {
     hdf5::File::open(path).unwrap().dataset(dataset).unwrap().read_raw().unwrap()
 }

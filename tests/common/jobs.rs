@@ -1,4 +1,4 @@
-//! Jobs that a test watches and disturbs while they run.
+//! Jobs that a test watches, signals or kills while they run.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -8,21 +8,21 @@ use std::time::{Duration, Instant};
 
 use super::{LIMIT_SECONDS, Ran, STARTING, limited, program, rank_command};
 
-/// Nothing that a test waits for takes longer.
+/// Time limit of everything that a test waits for.
 const PATIENCE: Duration = Duration::from_secs(40);
 
 /// A running job, of one process or of several ranks.
 pub struct Job {
     child: Child,
     token: String,
-    output: PathBuf,
+    files: PathBuf,
     start: Instant,
     command: String,
 }
 
 impl Job {
-    /// Starts `macrok` in `folder`: alone for 1, otherwise as that many ranks; `None`, said aloud, where there is no
-    /// launcher.
+    /// Starts `macrok` in `folder` as `count` ranks, without a launcher when `count` is 1; `None`, after a notice, if there
+    /// is no launcher.
     pub fn start(count: usize, folder: &Path, args: &[&str], variables: &[(&str, &str)]) -> Option<Job> {
         let mut command = match count {
             1 => {
@@ -41,15 +41,15 @@ impl Job {
         static STARTED: AtomicUsize = AtomicUsize::new(0);
         let number = STARTED.fetch_add(1, Ordering::Relaxed);
         let token = format!("{}-{number}", std::process::id());
-        let output = std::env::temp_dir().join(format!("macrok-test-job-{token}"));
+        let files = std::env::temp_dir().join(format!("macrok-test-job-{token}"));
         command.env("MACROK_TEST_JOB", &token);
-        // Files, not pipes: they can be read while the job runs.
-        command.stdout(File::create(output.with_extension("out")).unwrap());
-        command.stderr(File::create(output.with_extension("err")).unwrap());
+        // Unlike pipes, files can be read while the job runs.
+        command.stdout(File::create(files.with_extension("out")).unwrap());
+        command.stderr(File::create(files.with_extension("err")).unwrap());
         let alone = STARTING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let child = command.spawn().unwrap_or_else(|error| panic!("cannot run {command:?}: {error}"));
         drop(alone);
-        Job { child, token, output, start: Instant::now(), command: format!("{command:?}") }
+        Job { child, token, files, start: Instant::now(), command: format!("{command:?}") }
     }
 
     /// Waits until `happened`.
@@ -58,31 +58,31 @@ impl Job {
         let start = Instant::now();
         while !happened() {
             let ended = self.child.try_wait().unwrap();
-            assert!(ended.is_none(), "the job ended ({ended:?}) before {what}:\n{}", self.said());
-            assert!(start.elapsed() < PATIENCE, "{what} did not come:\n{}", self.said());
+            assert!(ended.is_none(), "the job ended ({ended:?}) before {what}:\n{}", self.output());
+            assert!(start.elapsed() < PATIENCE, "timed out waiting for {what}:\n{}", self.output());
             std::thread::sleep(Duration::from_millis(10));
         }
     }
 
-    /// Does something again and again until the job has ended.
+    /// Repeats `act` until the job has ended.
     #[track_caller]
     pub fn until_ended(&mut self, mut act: impl FnMut(&Job)) {
         let start = Instant::now();
         while self.child.try_wait().unwrap().is_none() {
-            assert!(start.elapsed() < PATIENCE, "it did not end:\n{}", self.said());
+            assert!(start.elapsed() < PATIENCE, "the job did not end:\n{}", self.output());
             act(self);
             std::thread::sleep(Duration::from_millis(20));
         }
     }
 
-    /// Waits until the job has printed `text`.
+    /// Waits until the job has written `text` to its standard output or error.
     #[track_caller]
     pub fn when_said(&mut self, text: &str) {
-        let output = self.output.clone();
-        self.when(text, || read(&output, "out").contains(text) || read(&output, "err").contains(text));
+        let files = self.files.clone();
+        self.when(text, || read(&files, "out").contains(text) || read(&files, "err").contains(text));
     }
 
-    /// The process of each rank that runs.
+    /// Returns rank and process number of every running rank.
     pub fn processes(&self) -> Vec<(usize, u32)> {
         let mark = format!("MACROK_TEST_JOB={}", self.token);
         let mut found = Vec::new();
@@ -116,30 +116,30 @@ impl Job {
         let (_, process) = processes
             .iter()
             .find(|found| found.0 == rank)
-            .unwrap_or_else(|| panic!("no rank {rank} among {processes:?}:\n{}", self.said()));
-        send(*process, signal);
+            .unwrap_or_else(|| panic!("no rank {rank} among {processes:?}:\n{}", self.output()));
+        send(&process.to_string(), signal);
     }
 
     /// Sends a signal to every rank.
     pub fn signal_all(&self, signal: &str) {
-        self.processes().iter().for_each(|(_, process)| send(*process, signal));
+        self.processes().iter().for_each(|(_, process)| send(&process.to_string(), signal));
     }
 
-    fn said(&self) -> String {
-        format!("{}\n{}{}", self.command, read(&self.output, "out"), read(&self.output, "err"))
+    fn output(&self) -> String {
+        format!("{}\n{}{}", self.command, read(&self.files, "out"), read(&self.files, "err"))
     }
 
-    /// Waits for the end of the job. No process of it may be left then.
+    /// Waits for the end of the job and checks that no process of it is left.
     pub fn end(mut self) -> Ran {
         let status = self.child.wait().unwrap();
         let ran = Ran {
             status: exit_status(status),
-            stdout: read(&self.output, "out"),
-            stderr: read(&self.output, "err"),
+            stdout: read(&self.files, "out"),
+            stderr: read(&self.files, "err"),
             took: self.start.elapsed(),
             command: self.command.clone(),
         };
-        assert!(ran.took.as_secs() < LIMIT_SECONDS, "it did not end in time:\n{ran}");
+        assert!(ran.took.as_secs() < LIMIT_SECONDS, "the job did not end in time:\n{ran}");
         let start = Instant::now();
         while !self.processes().is_empty() {
             assert!(start.elapsed() < PATIENCE, "processes {:?} are left:\n{ran}", self.processes());
@@ -151,25 +151,29 @@ impl Job {
 
 impl Drop for Job {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        if let Ok(None) = self.child.try_wait() {
+            // `timeout` leads a process group, to which the launcher belongs.
+            send(&format!("-{}", self.child.id()), "KILL");
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
         self.signal_all("KILL");
         for end in ["out", "err"] {
-            let _ = fs::remove_file(self.output.with_extension(end));
+            let _ = fs::remove_file(self.files.with_extension(end));
         }
     }
 }
 
-fn send(process: u32, signal: &str) {
+fn send(process: &str, signal: &str) {
     let _alone = STARTING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    let _ = Command::new("kill").args(["-s", signal, &process.to_string()]).output();
+    let _ = Command::new("kill").args(["-s", signal, "--", process]).output();
 }
 
-fn read(output: &Path, end: &str) -> String {
-    fs::read_to_string(output.with_extension(end)).unwrap_or_default()
+fn read(files: &Path, end: &str) -> String {
+    fs::read_to_string(files.with_extension(end)).unwrap_or_default()
 }
 
-/// As a shell sees it: 128 and the signal, for a process that a signal ended.
+/// Returns the exit status as a shell reports it: 128 plus the signal for a process that was ended by one.
 fn exit_status(status: std::process::ExitStatus) -> Option<i32> {
     use std::os::unix::process::ExitStatusExt;
     status.code().or_else(|| status.signal().map(|signal| 128 + signal))

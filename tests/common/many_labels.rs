@@ -1,5 +1,5 @@
-//! Data with more labels than narrow columns can tell apart, made to be hard: ties everywhere, rows of
-//! every length from nothing to everything, and the frequent labels last, so that renumbering moves all.
+//! Difficult data with more labels than 16-bit codes: many ties, rows of every length from none to all labels, and the
+//! frequent labels last, so that renumbering moves every label.
 
 use std::path::Path;
 
@@ -7,22 +7,22 @@ use hdf5::types::H5Type;
 
 use super::files::{create, set_text};
 
-/// A small generator of its own, so that the data stay what they are whatever the program's does.
+/// A random number generator independent of the program's, so that the data never change.
 struct Numbers(u64);
 
 impl Numbers {
     fn below(&mut self, bound: usize) -> usize {
-        // Knuth's MMIX; the high bits are the good ones.
+        // Knuth's MMIX generator, of which only the high bits are good.
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) as usize) % bound
     }
 }
 
-/// A label that some rows have, but of which hardly any stores a marginal.
-pub const UNSPOKEN: i32 = 5;
+/// A true label of some rows, of which few store a marginal for it.
+pub const UNSTORED: i32 = 5;
 
-/// Writes `rows` rows of `labels` labels to `path`, in the types that are read fastest. Marginals have two
-/// digits, zeros among them. The first rows hold 0, 1, 2, ... entries, the middle one every label.
+/// Writes `rows` rows of `labels` labels to `path`, in the types that are read fastest. Marginals have two digits and may be
+/// zero. The first rows store 0, 1, 2, ... entries, the middle row stores every label.
 pub fn write(path: &Path, rows: usize, labels: usize) {
     let mut random = Numbers(labels as u64);
     let (mut indptr, mut indices, mut data) = (vec![0i64], Vec::new(), Vec::new());
@@ -32,7 +32,7 @@ pub fn write(path: &Path, rows: usize, labels: usize) {
             (0..labels as i32).collect()
         } else {
             let length = if row < 6 { row } else { 20 + random.below(40) };
-            // The product of two draws is small more often than not: a long tail, turned around.
+            // The product of two draws is mostly small, which gives a long tail, here with the rare labels first.
             (0..length)
                 .map(|_| (labels - 1 - random.below(labels) * random.below(labels) / labels) as i32)
                 .collect()
@@ -48,9 +48,9 @@ pub fn write(path: &Path, rows: usize, labels: usize) {
                 truth.push(column);
             }
         }
-        // A label that no marginal speaks of, now and then the same.
+        // A true label without a marginal, in some rows always the same one.
         if row % 7 == 3 {
-            truth.push(if row % 2 == 0 { UNSPOKEN } else { random.below(labels) as i32 });
+            truth.push(if row % 2 == 0 { UNSTORED } else { random.below(labels) as i32 });
         }
         truth.sort_unstable();
         truth.dedup();

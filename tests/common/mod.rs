@@ -1,4 +1,4 @@
-//! What the integration tests share: running the program, alone or under ranks, and files for it.
+//! Helpers of the integration tests: running the program, alone or as ranks, and making files for it.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
 pub mod experiments;
@@ -12,13 +12,13 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-/// No run of a test may take longer: a rank that waits for ever is a failure, not a long test.
+/// Time limit of a run, so that a rank that waits for ever fails its test.
 const LIMIT_SECONDS: u64 = 60;
 
 /// Held while a program is started, and while a file is open for writing.
 pub static STARTING: Mutex<()> = Mutex::new(());
 
-/// What a run of the program left.
+/// A finished run of the program.
 pub struct Ran {
     pub status: Option<i32>,
     pub stdout: String,
@@ -28,14 +28,14 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// The run, which must have succeeded.
+    /// Returns the run after checking that it succeeded.
     #[track_caller]
     pub fn ok(self) -> Ran {
         assert_eq!(self.status, Some(0), "{self}");
         self
     }
 
-    /// Lines of standard error with the program's own error message.
+    /// Returns the lines of standard error that hold an error message of the program.
     pub fn errors(&self) -> Vec<&str> {
         self.stderr.lines().filter(|line| line.contains("macrok: error:")).collect()
     }
@@ -49,8 +49,13 @@ impl std::fmt::Display for Ran {
     }
 }
 
+/// Returns the program under test: `MACROK_BIN` if set, so that programs built with another MPI, or with none, need no test
+/// binary of their own.
 pub fn program() -> &'static Path {
-    Path::new(env!("CARGO_BIN_EXE_macrok"))
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        std::env::var_os("MACROK_BIN").map_or_else(|| env!("CARGO_BIN_EXE_macrok").into(), PathBuf::from)
+    })
 }
 
 /// Runs `macrok` alone, in `folder`.
@@ -58,19 +63,19 @@ pub fn macrok(folder: &Path, args: &[&str]) -> Ran {
     macrok_with(folder, args, &[])
 }
 
-/// The same with further environment variables.
+/// Runs `macrok` alone, in `folder`, with further environment variables.
 pub fn macrok_with(folder: &Path, args: &[&str], variables: &[(&str, &str)]) -> Ran {
     let mut command = limited(LIMIT_SECONDS);
     command.arg(program()).args(args).current_dir(folder).envs(variables.iter().copied());
     run(command)
 }
 
-/// Runs `macrok` as `count` ranks, in `folder`; `None`, said aloud, where there is no launcher.
+/// Runs `macrok` as `count` ranks, in `folder`; `None`, after a notice, without a [`launcher`].
 pub fn ranks(count: usize, folder: &Path, args: &[&str]) -> Option<Ran> {
     ranks_with(count, folder, args, &[], LIMIT_SECONDS)
 }
 
-/// The same with further environment variables, under a time limit in seconds.
+/// Runs `macrok` as `count` ranks with further environment variables, under a time limit in seconds.
 pub fn ranks_with(
     count: usize,
     folder: &Path,
@@ -83,7 +88,7 @@ pub fn ranks_with(
     Some(run(command))
 }
 
-/// The beginning of a command line that starts `count` ranks; arguments of the program follow.
+/// Returns the start of a command line for `count` ranks, to be completed by arguments of the program.
 pub fn rank_command(count: usize, limit: u64) -> Option<Command> {
     let launcher = launcher()?;
     let mut command = limited(limit);
@@ -95,7 +100,7 @@ pub fn rank_command(count: usize, limit: u64) -> Option<Command> {
     Some(command)
 }
 
-/// Runs `macrok` alone for 1, otherwise as that many ranks.
+/// Runs `macrok` as `count` ranks, without a launcher when `count` is 1.
 pub fn on(count: usize, folder: &Path, args: &[&str], variables: &[(&str, &str)]) -> Option<Ran> {
     match count {
         1 => Some(macrok_with(folder, args, variables)),
@@ -103,7 +108,7 @@ pub fn on(count: usize, folder: &Path, args: &[&str], variables: &[(&str, &str)]
     }
 }
 
-/// The files of a folder.
+/// Returns the sorted names of the files in a folder.
 pub fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();
     let mut names: Vec<String> =
@@ -112,7 +117,7 @@ pub fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Settings of Open MPI that let many ranks start as any user on a small machine without a network.
+/// Returns settings of Open MPI that let any user start many ranks on a small machine without a network.
 pub fn open_mpi_variables() -> [(&'static str, &'static str); 5] {
     [
         ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
@@ -123,7 +128,7 @@ pub fn open_mpi_variables() -> [(&'static str, &'static str); 5] {
     ]
 }
 
-/// A command that ends after `seconds`, and whose environment is that of no other job.
+/// Returns a command that ends after `seconds` and inherits no variables of the job that runs the tests.
 pub fn limited(seconds: u64) -> Command {
     let mut command = Command::new("timeout");
     command.args(["-k", "5", &seconds.to_string()]);
@@ -161,11 +166,15 @@ pub struct Launcher {
     pub is_open_mpi: bool,
 }
 
-/// `mpirun`, or what MACROK_TEST_MPIRUN names. Where there is none, that is said.
+/// Returns `mpirun`, or the launcher that MACROK_TEST_MPIRUN names. It is `None` for a program built without MPI (the value
+/// `none`), and, after a notice, if there is no such launcher.
 pub fn launcher() -> Option<&'static Launcher> {
     static FOUND: OnceLock<Option<Launcher>> = OnceLock::new();
+    if !has_mpi() {
+        return None;
+    }
     let found = FOUND.get_or_init(|| {
-        let path = std::env::var("MACROK_TEST_MPIRUN").unwrap_or_else(|_| "mpirun".into());
+        let path = launcher_name().unwrap_or_else(|| "mpirun".into());
         let _alone = STARTING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let output = Command::new(&path).arg("--version").stdin(Stdio::null()).output().ok()?;
         let text = String::from_utf8_lossy(&output.stdout).to_lowercase();
@@ -173,23 +182,40 @@ pub fn launcher() -> Option<&'static Launcher> {
         Some(Launcher { path, is_open_mpi })
     });
     if found.is_none() {
-        skipped("no mpirun here; name a launcher in MACROK_TEST_MPIRUN");
+        missing("mpirun; name a launcher in MACROK_TEST_MPIRUN");
     }
     found.as_ref()
 }
 
-/// Says that something was not tested. Not by `eprintln!`, which a passing test keeps to itself.
+/// Whether the program under test is built with MPI.
+pub fn has_mpi() -> bool {
+    cfg!(feature = "mpi") && launcher_name().is_none_or(|name| name != "none")
+}
+
+fn launcher_name() -> Option<String> {
+    std::env::var("MACROK_TEST_MPIRUN").ok()
+}
+
+/// Reports that something is not tested because `what` is not on this machine. A machine that sets `CI` must have everything,
+/// so the test fails there.
+pub fn missing(what: &str) {
+    let in_ci = std::env::var_os("CI").is_some_and(|value| !value.is_empty());
+    assert!(!in_ci, "missing: {what} (CI is set, so no test may be skipped for that)");
+    skipped(&format!("missing: {what}"));
+}
+
+/// Reports that something is not tested, even if the test passes: `eprintln!` would be captured.
 pub fn skipped(why: &str) {
     let thread = std::thread::current();
     let test = thread.name().unwrap_or("a test");
     let _ = writeln!(std::io::stderr(), "SKIPPED: {test}: {why}");
 }
 
-/// A file of the data sets beside the project; `None`, said aloud, where they are not.
+/// Returns a file of the data sets next to the project; `None`, after a notice, if it is missing.
 pub fn real_data(name: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data").join(name);
     if !path.exists() {
-        skipped(&format!("{} is not there", path.display()));
+        missing(&path.display().to_string());
         return None;
     }
     Some(path)

@@ -1,5 +1,8 @@
-//! The library from outside. Not one binary with the tests of the program: a program that is started while HDF5 has a file
-//! open for writing here would inherit its lock.
+//! Tests of the library from outside. They are not in one binary with the tests of the program, because a program that is
+//! started while HDF5 has a file open for writing would inherit its lock.
+
+#[path = "../common/mod.rs"]
+mod common;
 
 mod python_tool_failures;
 mod reference;

@@ -1,7 +1,6 @@
-//! What the Python tool of the field gets wrong, as `../shared/data/README.md` lists it. Here are the
-//! failures that no other test shows: stalling at labels without a positive is in `reference.rs`, bad
-//! input in `bad_input.rs`, races in `ranks.rs`, zero marginals and Madow's scheme in the classifier's
-//! unit tests, short rows and k = m in `tests/python/test_failures.py`.
+//! Failures of the Python tool that `../shared/data/README.md` lists, as far as no other test shows them. `reference.rs`
+//! tests labels without positives, `bad_input.rs` bad input, `ranks.rs` races, unit tests of the classifier zero marginals
+//! and Madow's scheme, and `tests/python/test_failures.py` short rows and k = m.
 
 use std::sync::Arc;
 
@@ -52,9 +51,9 @@ fn fit(shard: &Shard, metric: &str) -> FitResult {
     found.unwrap().unwrap()
 }
 
-/// Counts are f32 there and stop at 2^24.
+/// The Python tool counts in f32, which stops at 2^24.
 #[test]
-fn counts_go_on_beyond_what_f32_can_hold() {
+fn counts_exceed_the_integers_of_f32() {
     let rows = (1usize << 24) + 5;
     let matrix = |values| Csr::new((rows, 2), (0..=rows).collect(), vec![1; rows], values);
     let marginals = Marginals::from(&matrix(vec![0.5; rows]));
@@ -68,18 +67,18 @@ fn counts_go_on_beyond_what_f32_can_hold() {
     assert_eq!(counts.true_positives[1], expected.count_unit() / 2 * rows as u64);
 }
 
-/// G-mean puts NaN into the slopes there, because its derivative is infinite at 0.
+/// The derivative of G-mean is infinite at 0, which gives the Python tool slopes of NaN.
 #[test]
-fn gmean_has_finite_rules_and_rises() {
+fn gmean_has_finite_rules_and_improves() {
     let fit = fit(&shard(2000), "macro-gmean");
     let finite = |rule: &Arc<Rule>| rule.slopes.iter().chain(&rule.intercepts).all(|v| v.is_finite());
     assert!(fit.mixture.rules.iter().all(finite));
     assert!(fit.utility > fit.initial_utility + 0.01, "{} to {}", fit.initial_utility, fit.utility);
 }
 
-/// Metrics to minimise are maximised in the step search there. Here a loss is its negative.
+/// The Python tool maximises losses in its step search.
 #[test]
-fn a_loss_is_minimised_by_its_negative() {
+fn a_loss_is_minimised_by_maximising_its_negative() {
     let shard = shard(2000);
     let fit = fit(&shard, "0 - macro(fn/(tp+fn))");
     let rising = fit.trajectory.windows(2).all(|pair| pair[0].utility <= pair[1].utility);
@@ -88,9 +87,9 @@ fn a_loss_is_minimised_by_its_negative() {
     assert!((fit.utility + 1.0 - recall.utility).abs() < 1e-6, "{} and {}", fit.utility, recall.utility);
 }
 
-/// The step grid there never contains 1, so a linear metric takes several rules; one is enough.
+/// The step sizes of the Python tool exclude 1, so it needs several rules for a linear metric.
 #[test]
-fn a_linear_metric_needs_one_full_step() {
+fn a_linear_metric_takes_one_full_step() {
     let fit = fit(&shard(2000), "macro-recall");
     assert_eq!(fit.trajectory[0].step, 1.0);
     assert_eq!(fit.mixture.rules.len(), 1);

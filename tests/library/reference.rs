@@ -1,5 +1,5 @@
-//! Fits on real data against the results of the Python tool (xcolumns), which are beside the data.
-//! `../shared/data/README.md` says how they were made. Elsewhere these tests are skipped, visibly.
+//! Fits on real data against the results of the Python tool (xcolumns), which are stored with the data.
+//! `../shared/data/README.md` says how they were made.
 
 use std::path::PathBuf;
 
@@ -14,14 +14,7 @@ use macrok::shard::Shard;
 use macrok::store::{Location, Role};
 use macrok::world::World;
 
-fn data(path: &str) -> Option<PathBuf> {
-    let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data")).join(path);
-    if path.exists() {
-        return Some(path);
-    }
-    eprintln!("SKIPPED: {} is not there", path.display());
-    None
-}
+use crate::common::real_data;
 
 fn load(path: PathBuf) -> (Shard, Population) {
     let text = path.display().to_string();
@@ -60,9 +53,9 @@ fn fit(shard: &Shard, population: &Population, metric: &str, k: usize, candidate
     .unwrap()
 }
 
-/// Every metric and k of a data set: training utility at least the Python tool's, up to 1e-6.
+/// Checks the training utility for every metric and k: at least that of the Python tool, up to 1e-6.
 fn at_least_the_python_tool(part: &str, results: &str, expected_fits: usize) {
-    let (Some(part), Some(results)) = (data(part), data(results)) else { return };
+    let (Some(part), Some(results)) = (real_data(part), real_data(results)) else { return };
     let results: serde_json::Value =
         serde_json::from_str(&std::fs::read_to_string(results).unwrap()).unwrap();
     let (shard, population) = load(part);
@@ -100,11 +93,11 @@ fn eurlex_train_utilities_are_at_least_the_python_tools() {
     at_least_the_python_tool("eurlex57k/train.h5", "eurlex57k/xcolumns.json", 32);
 }
 
-/// 1,756 labels have no positive row in dev. In the Python tool they have slope 1 / epsilon and
-/// swallow the budget: it stops at top-k, with 0.2286 on dev and 0.2193 on test.
+/// In dev 1,756 labels have no positive. The Python tool gives them slope 1 / epsilon, so that they fill the budget, and
+/// stops at top-k, with 0.2286 on dev and 0.2193 on test.
 #[test]
 fn labels_without_a_positive_do_not_stall_the_fit() {
-    let (Some(dev), Some(test)) = (data("eurlex57k/dev.h5"), data("eurlex57k/test.h5")) else { return };
+    let (Some(dev), Some(test)) = (real_data("eurlex57k/dev.h5"), real_data("eurlex57k/test.h5")) else { return };
     let (shard, population) = load(dev);
     let fit = fit(&shard, &population, "macro-f1", 5, Candidates::All);
     assert!(population.positives.iter().filter(|&&positives| positives == 0).count() > 1000);
@@ -120,10 +113,9 @@ fn labels_without_a_positive_do_not_stall_the_fit() {
     assert!(found.1.mean > 0.2193, "test macro-F1 {}", found.1.mean);
 }
 
-/// The utility that is reported is that of the mixture that is returned, and the trajectory ends there.
 #[test]
-fn reported_utility_is_that_of_the_returned_mixture() {
-    let Some(path) = data("bibtex/train.h5") else { return };
+fn the_reported_utility_is_that_of_the_returned_mixture() {
+    let Some(path) = real_data("bibtex/train.h5") else { return };
     let (shard, population) = load(path);
     for metric in ["macro-precision", "macro-f1", "macro-gmean"] {
         let fit = fit(&shard, &population, metric, 3, Candidates::All);

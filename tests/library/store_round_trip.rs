@@ -1,4 +1,4 @@
-//! What goes into a file comes out again: ours, and everything DESIGN section 3 says readers take.
+//! Matrices are read as they were written, by macrok or in any layout that readers accept.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,7 +11,7 @@ use macrok::store::{
 use macrok::world::World;
 use proptest::prelude::*;
 
-/// A matrix by rows: columns ascending, each with its value.
+/// Rows of a matrix: ascending columns with their values.
 #[derive(Clone, Debug, PartialEq)]
 struct Rows {
     columns: usize,
@@ -55,7 +55,7 @@ impl From<&Csr> for Rows {
     }
 }
 
-/// Random rows with values of `value`; some rows are empty.
+/// Returns random rows with values of `value`; some rows are empty.
 fn rows(value: impl Strategy<Value = f32> + Clone) -> impl Strategy<Value = Rows> {
     (1usize..30).prop_flat_map(move |columns| {
         let row = prop::collection::btree_map(0..columns as u32, value.clone(), 0..=columns.min(8));
@@ -66,7 +66,7 @@ fn rows(value: impl Strategy<Value = f32> + Clone) -> impl Strategy<Value = Rows
     })
 }
 
-/// Reads a matrix in `parts` ranges, one after the other.
+/// Reads a matrix in `parts` consecutive ranges.
 fn read(path: &Path, content: ValueKind, parts: usize) -> Rows {
     let file = Hdf5File::open(path).unwrap();
     let location = Location { file: path.into(), group: Role::Marginals.group().into() };
@@ -117,7 +117,7 @@ enum DataType {
     Bool,
 }
 
-/// How another program may have stored a matrix.
+/// Ways in which another program may have stored a matrix.
 #[derive(Clone, Copy, Debug)]
 struct Foreign {
     indices: IndexType,
@@ -212,7 +212,7 @@ fn write_foreign(path: &Path, rows: &Rows, how: Foreign) {
     numbers(&group, "data", &stored.values(), how.data, how.deflate);
 }
 
-/// 0 or 1, which every type can hold.
+/// Returns 0 or 1, which every type can hold.
 fn zero_or_one() -> impl Strategy<Value = f32> + Clone {
     prop::sample::select(vec![0.0f32, 1.0])
 }
@@ -238,7 +238,7 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("m.h5");
         write_foreign(&path, &rows, how);
-        // A stored zero is an entry of a matrix of numbers, and no label of a matrix of labels.
+        // A stored zero is an entry of a matrix of numbers, but not a label.
         prop_assert_eq!(&read(&path, ValueKind::Finite, parts), &rows);
         prop_assert_eq!(&read(&path, ValueKind::Probabilities { clamp: false }, parts), &rows);
         prop_assert_eq!(read(&path, ValueKind::Labels, parts), rows.without_zeros());
@@ -286,14 +286,14 @@ proptest! {
         let shares = shares(&rows, parts);
         let longest = *lengths.iter().max().unwrap() as f64;
         let even = lengths.iter().sum::<usize>() as f64 / parts as f64;
-        // The last reader also gets what is behind the last entry: rows without any.
+        // The last reader also gets the rows after the last entry.
         for (_, entries) in &shares {
             prop_assert!((*entries as f64 - even).abs() <= longest + 1.0, "{:?} of {}", shares, even);
         }
     }
 }
 
-/// Rows and entries of each of `parts` readers.
+/// Returns the rows and entries of each of `parts` readers.
 fn shares(rows: &Rows, parts: usize) -> Vec<(u64, usize)> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.h5");
@@ -319,7 +319,7 @@ fn shares_are_balanced_by_entries_not_by_rows() {
     assert!(shares[0].0 > 30 * shares[3].0, "the first reader has many short rows: {shares:?}");
 }
 
-/// So many that several threads read a part each, and each part has another number of zeros.
+/// Several threads read a part each, with different numbers of zeros.
 #[test]
 fn many_labels_are_read_without_their_zeros() {
     let value = |row: u32, column: u32| if (row * 7 + column * column) % 11 < 6 { 1.0 } else { 0.0 };
@@ -343,7 +343,7 @@ fn small() -> Rows {
 }
 
 #[test]
-fn a_write_that_fails_halfway_leaves_nothing() {
+fn a_failed_write_leaves_no_files() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.h5");
     let failed = write_file(&World::alone(), &path, Overwrite::Refuse, &[], |file| {
@@ -356,7 +356,7 @@ fn a_write_that_fails_halfway_leaves_nothing() {
 }
 
 #[test]
-fn a_write_onto_a_folder_leaves_nothing_beside_it() {
+fn a_failed_write_onto_a_folder_leaves_no_files() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.h5");
     std::fs::create_dir(&path).unwrap();
@@ -381,7 +381,7 @@ fn a_file_that_exists_is_kept_unless_it_may_be_replaced() {
 }
 
 #[test]
-fn a_text_file_appears_whole() {
+fn a_text_file_is_written_atomically() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("facts.json");
     write_text(&path, Overwrite::Refuse, "{}\n").unwrap();

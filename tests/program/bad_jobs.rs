@@ -1,5 +1,4 @@
-//! Job files that are wrong: one message that names the file, the line and what to write instead, exit status 2, and
-//! nothing made.
+//! A wrong job file ends with exit status 2 and one message that names the file, the line and the remedy, and makes no files.
 
 use crate::common::experiments::{SMALL, run, write};
 use crate::common::macrok;
@@ -7,7 +6,7 @@ use crate::common::macrok;
 const FIT_ROWS: &str = "[data.fit.synth]\ninstances = 300";
 const TEST_ROWS: &str = "[data.test.synth]\ninstances = 200\nfirst-row = 300";
 
-/// What is written in the small job instead of what, and what is said of it: the line, then the problem.
+/// A text of the small job, its replacement, and the message: line, then problem.
 #[rustfmt::skip]
 const CASES: [(&str, &str, &str); 66] = [
     ("k = [1, 3]", "k = [1, 3", r#"3: this is not TOML: missing comma between array elements, expected `,`, in `metrics = ["macro-f1", "0.5*macro-recall + 0.5*instance-precision"]`"#),
@@ -114,7 +113,7 @@ labels = "d.h5""#, "20: d.h5:labels is for 20 labels, but [data.fit] is for 40; 
 ];
 
 #[test]
-fn what_is_wrong_with_a_job_is_said_with_its_line() {
+fn every_mistake_in_a_job_is_reported_with_its_line() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     macrok(folder, &["synth", "d.h5", "--labels", "20", "--instances", "50"]).ok();
@@ -129,7 +128,7 @@ fn what_is_wrong_with_a_job_is_said_with_its_line() {
 }
 
 #[test]
-fn strategies_that_need_labels_say_so() {
+fn strategies_that_need_labels_are_refused_without() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     macrok(folder, &["synth", "d.h5", "--labels", "20", "--instances", "50"]).ok();
@@ -139,14 +138,14 @@ fn strategies_that_need_labels_say_so() {
     let message = "macrok: error: job.toml:1: `strategies` has \"log\", which needs the label counts of `labels` in \
                    [data.train] or [data.fit]; add one of them";
     assert_eq!(ran.errors(), [message]);
-    // Without them the marginals stand in, and nothing is missing.
+    // Strategies that need no labels use the marginals.
     write(folder, "job.toml", &format!("k = [2]\nstrategies = [\"frank-wolfe\"]\n{job}"));
     let ran = run(folder, "job.toml", &[]).ok();
     assert!(ran.stdout.contains("frank-wolfe  expected macro-f1"), "{ran}");
 }
 
 #[test]
-fn what_is_typed_beside_a_job_is_checked_too() {
+fn arguments_next_to_a_job_are_checked() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     write(folder, "job.toml", SMALL);

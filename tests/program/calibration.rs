@@ -1,4 +1,4 @@
-//! Whether marginals mean what they say, and what is done about it.
+//! Calibration: its measures agree with their definitions, and `train --calibrate` improves them.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ fn facts(folder: &Path, args: &[&str]) -> Value {
     serde_json::from_str(&macrok(folder, &[args, &["--json", "-"]].concat()).ok().stdout).unwrap()
 }
 
-/// Four rows of three labels; of each size of marginals some are right.
+/// Writes four rows of three labels, with some positives among marginals of every size.
 fn write_small(path: &Path) {
     let marginals: [&[(i64, f64)]; 4] = [
         &[(0, 0.95), (1, 0.0004)],
@@ -26,7 +26,7 @@ fn write_small(path: &Path) {
 }
 
 #[test]
-fn errors_and_curve_are_those_of_the_definition() {
+fn errors_and_curve_agree_with_their_definitions() {
     let folder = tempfile::tempdir().unwrap();
     write_small(&folder.path().join("d.h5"));
     let found = facts(folder.path(), &["inspect", "d.h5"])["calibration"].clone();
@@ -34,13 +34,13 @@ fn errors_and_curve_are_those_of_the_definition() {
         let value = found[name].as_f64().unwrap();
         assert!((value - expected).abs() < 1e-7, "{name} is {value}, not {expected}");
     };
-    // By tenths: 0.95, 0.95, 1.0 with 2 of 3 right; 0.5 with 1 of 1; four small ones with 1 of 4.
+    // Bins of a tenth: 0.95, 0.95, 1.0 with 2 of 3 positive; 0.5 with 1 of 1; four small ones with 1 of 4.
     let small = 0.0004 + 0.0004 + 0.00075;
     close("error", ((2.9 - 2.0) + 0.5 + (1.0 - small)) / 8.0);
-    // Every bin has at most one of eight, but two times two are equal.
+    // There are more bins than the eight entries, of which two pairs are equal.
     let equal_mass = (0.0 + (1.0 - 0.0008f64).abs() + 0.00075 + 0.5 + (1.9f64 - 1.0) + 0.0) / 8.0;
     close("error_equal_mass", equal_mass);
-    // Of the curve: 0, 1e-4 to 5e-4, 5e-4 to 1e-3, 0.5 to 0.6, 0.9 to 1.
+    // Bins of the curve: 0, 1e-4 to 5e-4, 5e-4 to 1e-3, 0.5 to 0.6, 0.9 to 1.
     close("error_relative", ((1.0 - 0.0008) + 0.00075 + 0.5 + (2.9 - 2.0)) / 4.0);
     close("mean_sum", (2.9 + 0.5 + small) / 4.0);
     close("recalled", 4.0 / 5.0);
@@ -62,7 +62,7 @@ fn errors_and_curve_are_those_of_the_definition() {
 }
 
 #[test]
-fn inspect_and_evaluate_say_the_same_on_any_number_of_ranks() {
+fn inspect_and_evaluate_agree_on_any_number_of_ranks() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     macrok(folder, &["synth", "d.h5", "--instances", "1500"]).ok();
@@ -79,12 +79,12 @@ fn inspect_and_evaluate_say_the_same_on_any_number_of_ranks() {
         let evaluated: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(evaluated["calibration"], inspected, "{count} ranks");
     }
-    // Labels are drawn from these marginals: they are right, up to chance.
+    // Labels are drawn from these marginals, so only chance makes errors.
     assert!(inspected["error"].as_f64().unwrap() < 0.002, "{inspected}");
     assert!(inspected["error_relative"].as_f64().unwrap() < 0.05, "{inspected}");
 }
 
-/// The calibration of a model's marginals of other rows.
+/// Returns the calibration of a model's marginals on rows it was not trained on.
 fn of_other_rows(folder: &Path, train: &str, test: &str, calibrate: &[&str]) -> Value {
     let args = ["train", train, "--estimator", "plt", "--seed", "1", "--out", "m.model", "--force"];
     macrok(folder, &[&args[..], calibrate].concat()).ok();
@@ -93,7 +93,7 @@ fn of_other_rows(folder: &Path, train: &str, test: &str, calibrate: &[&str]) -> 
 }
 
 #[test]
-fn calibration_lowers_the_error_on_rows_that_were_never_seen() {
+fn calibration_lowers_the_error_on_unseen_rows() {
     let (Some(train), Some(test)) = (real_data("bibtex/train.txt.gz"), real_data("bibtex/test.txt.gz"))
     else {
         return;
@@ -115,7 +115,7 @@ fn calibration_lowers_the_error_on_rows_that_were_never_seen() {
 }
 
 #[test]
-fn any_number_of_ranks_calibrates_alike() {
+fn calibration_is_the_same_on_any_number_of_ranks() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     macrok(folder, &["synth", "d.h5", "--instances", "300", "--labels", "30", "--nnz", "15"]).ok();
@@ -139,9 +139,9 @@ fn any_number_of_ranks_calibrates_alike() {
     }
 }
 
-/// Their rows are spread over ranks, unlike those of trees.
+/// Unlike for trees, the held-out rows are distributed over ranks.
 #[test]
-fn networks_are_calibrated_too() {
+fn networks_are_calibrated() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     macrok(folder, &["synth", "d.h5", "--instances", "300", "--labels", "30", "--nnz", "15"]).ok();
@@ -160,7 +160,7 @@ fn networks_are_calibrated_too() {
 }
 
 #[test]
-fn another_calibration_is_another_model() {
+fn a_training_with_another_calibration_cannot_be_resumed() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     macrok(folder, &["synth", "d.h5", "--instances", "200"]).ok();
@@ -181,11 +181,11 @@ fn another_calibration_is_another_model() {
 }
 
 #[test]
-fn what_cannot_be_calibrated_is_refused() {
+fn impossible_calibrations_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     macrok(folder, &["synth", "few.h5", "--instances", "3"]).ok();
-    // One row of many has a label.
+    // One of forty rows has a label.
     let row: &[(i64, f64)] = &[(0, 1.0), (2, 0.5)];
     let mut labels: Vec<&[(i64, f64)]> = vec![&[]; 40];
     labels[7] = &[(1, 1.0)];

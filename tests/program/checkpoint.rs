@@ -1,5 +1,4 @@
-//! A fit that was killed goes on to the same bits (DESIGN, promise 3), and what it cannot go on from is refused with the
-//! reason.
+//! A killed fit resumes to the same bits, and an unusable checkpoint is refused with the reason.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +7,7 @@ use crate::common::files::{assert_same_content, content};
 use crate::common::jobs::Job;
 use crate::common::{Ran, launcher, macrok, names, on, skipped};
 
-/// Twelve steps, and as many rules.
+/// A fit of twelve iterations, each of which adds a rule.
 const FIT: &str = "fit --marginals data.h5 --labels data.h5 -k 2 --metric macro-gmean --init random --step classic \
                    --min-gain 0 --max-iters 12";
 
@@ -26,35 +25,35 @@ fn fit(count: usize, folder: &Path, options: &str) -> Ran {
     on(count, folder, &words(&format!("{FIT} {options}")), &[]).expect("a launcher")
 }
 
-/// Runs a fit that is killed where `fault` says.
+/// Runs a fit that is killed at `fault`.
 fn killed(count: usize, folder: &Path, options: &str, fault: &str) -> Ran {
     let args = format!("{FIT} {options}");
-    // Every checkpoint is on disk before the next iteration, so that it is known what there is.
+    // With MACROK_TEST_FLUSH every checkpoint is on disk before the next iteration.
     let variables = [("MACROK_TEST_FAULT", fault), ("MACROK_TEST_FLUSH", "1")];
     let ran = Job::start(count, folder, &words(&args), &variables).expect("a launcher").end();
     assert!(ran.status.is_some_and(|status| status > 1), "it was not killed:\n{ran}");
     ran
 }
 
-/// Numbers of ranks to try; more than one where there is a launcher.
+/// Returns numbers of ranks to try, more than one if there is a launcher.
 fn counts() -> Vec<usize> {
-    if cfg!(feature = "mpi") && launcher().is_some() { vec![1, 2, 3] } else { vec![1] }
+    if launcher().is_some() { vec![1, 2, 3] } else { vec![1] }
 }
 
-/// The number of the iteration that a resumed fit went on after.
-fn went_on_after(ran: &Ran) -> usize {
+/// Returns the iteration after which a resumed fit continued.
+fn resumed_after(ran: &Ran) -> usize {
     let line = ran.stdout.lines().find_map(|line| line.strip_prefix("going on after iteration "));
-    line.unwrap_or_else(|| panic!("it did not go on:\n{ran}")).parse().unwrap()
+    line.unwrap_or_else(|| panic!("it did not resume:\n{ran}")).parse().unwrap()
 }
 
 #[test]
-fn a_fit_that_is_killed_anywhere_goes_on_to_the_same_bits_on_any_number_of_ranks() {
+fn a_fit_killed_anywhere_resumes_to_the_same_bits_on_any_number_of_ranks() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     prepare(folder);
     let counts = counts();
     let last = counts[counts.len() - 1];
-    // In a pass of the last rank, between two iterations, and while a checkpoint is being written.
+    // In a pass of the last rank, between two iterations, and during the write of a checkpoint.
     let places = [
         (format!("kill@pass#5:{}", last - 1), 4),
         ("kill@iteration#8:0".into(), 7),
@@ -64,7 +63,7 @@ fn a_fit_that_is_killed_anywhere_goes_on_to_the_same_bits_on_any_number_of_ranks
         killed(last, folder, "--out again.h5", fault);
         assert!(!folder.join("again.h5").exists());
         let ran = fit(counts[at % counts.len()], folder, "--out again.h5 --resume").ok();
-        assert_eq!(went_on_after(&ran), *steps, "{fault}: {ran}");
+        assert_eq!(resumed_after(&ran), *steps, "{fault}: {ran}");
         assert_same_content(&folder.join("whole.h5"), &folder.join("again.h5"));
         assert_eq!(names(folder), ["again.h5", "data.h5", "whole.h5"], "{fault}");
         fs::remove_file(folder.join("again.h5")).unwrap();
@@ -72,20 +71,20 @@ fn a_fit_that_is_killed_anywhere_goes_on_to_the_same_bits_on_any_number_of_ranks
 }
 
 #[test]
-fn a_fit_that_is_killed_again_and_again_arrives() {
+fn a_fit_that_is_killed_repeatedly_finishes() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     prepare(folder);
-    // The one that ends the process is never done, so each run comes three further.
+    // The iteration that ends the process is not done, so each run does three.
     for round in 0..3 {
         let ran = killed(1, folder, "--out again.h5 --resume", "kill@iteration#4:0");
-        assert!(round == 0 || went_on_after(&ran) == 3 * round, "{ran}");
+        assert!(round == 0 || resumed_after(&ran) == 3 * round, "{ran}");
     }
     fit(1, folder, "--out again.h5 --resume").ok();
     assert_same_content(&folder.join("whole.h5"), &folder.join("again.h5"));
 }
 
-/// A fit that has been killed after some steps, with a checkpoint and the one before.
+/// Leaves a fit that was killed after some iterations, with its checkpoint and the previous one.
 fn interrupted(folder: &Path) {
     prepare(folder);
     killed(1, folder, "--out clf.h5", "kill@iteration#7:0");
@@ -96,7 +95,7 @@ fn interrupted(folder: &Path) {
 }
 
 #[test]
-fn a_damaged_checkpoint_gives_way_to_the_one_before() {
+fn a_damaged_checkpoint_is_replaced_by_the_previous_one() {
     type Spoil = fn(Vec<u8>) -> Vec<u8>;
     let damages: [(&str, Spoil); 3] = [
         ("cut", |bytes| bytes[..bytes.len() / 2].to_vec()),
@@ -115,13 +114,13 @@ fn a_damaged_checkpoint_gives_way_to_the_one_before() {
         let ran = fit(1, folder, "--out clf.h5 --resume").ok();
         let warning = "macrok: warning: clf.h5.checkpoint: is damaged";
         assert_eq!(ran.stderr.matches(warning).count(), 1, "{what}: {ran}");
-        assert_eq!(went_on_after(&ran), 5, "{what}: {ran}");
+        assert_eq!(resumed_after(&ran), 5, "{what}: {ran}");
         assert_same_content(&folder.join("whole.h5"), &folder.join("clf.h5"));
         assert_eq!(names(folder), ["clf.h5", "data.h5", "whole.h5"], "{what}");
     }
 }
 
-/// The fit with other options, some perhaps in place of its own.
+/// Returns the fit with other options, which replace its own of the same name.
 fn with(options: &str) -> String {
     let mut line = FIT.to_owned();
     for own in ["-k 2 ", "--metric macro-gmean ", "--init random "] {
@@ -133,7 +132,7 @@ fn with(options: &str) -> String {
     format!("{line} {options}")
 }
 
-/// The run must have been refused by one message with all of `says`, and with nothing changed.
+/// Checks that the fit is refused by one message that contains all of `says`, and that no file changes.
 #[track_caller]
 fn refused(folder: &Path, options: &str, says: &[&str]) {
     let before: Vec<(String, Vec<u8>)> =
@@ -142,7 +141,7 @@ fn refused(folder: &Path, options: &str, says: &[&str]) {
     assert_eq!(ran.status, Some(2), "{ran}");
     assert_eq!(ran.errors().len(), 1, "{ran}");
     for part in says {
-        assert!(ran.errors()[0].contains(part), "'{part}' is not said:\n{ran}");
+        assert!(ran.errors()[0].contains(part), "'{part}' is not in the message:\n{ran}");
     }
     let after: Vec<(String, Vec<u8>)> =
         names(folder).into_iter().map(|name| (name.clone(), fs::read(folder.join(name)).unwrap())).collect();
@@ -150,7 +149,7 @@ fn refused(folder: &Path, options: &str, says: &[&str]) {
 }
 
 #[test]
-fn when_nothing_whole_is_left_that_is_said_with_the_remedy() {
+fn two_damaged_checkpoints_are_reported_with_the_remedy() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     interrupted(folder);
@@ -169,7 +168,7 @@ fn when_nothing_whole_is_left_that_is_said_with_the_remedy() {
 }
 
 #[test]
-fn what_another_fit_left_is_refused_with_the_difference() {
+fn a_checkpoint_of_another_fit_is_refused_with_the_difference() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     interrupted(folder);
@@ -191,7 +190,7 @@ fn what_another_fit_left_is_refused_with_the_difference() {
         &[by, "epsilon = 0.000000001", "epsilon = 0.00000001"],
     );
     refused(folder, &format!("--candidates support {resume}"), &["candidates = all", "candidates = support"]);
-    // The same shape, other rows.
+    // Other rows in the same shape.
     let synth = "synth other.h5 --instances 300 --labels 40 --nnz 12 --features 20 --seed 1";
     macrok(folder, &words(synth)).ok();
     fs::rename(folder.join("other.h5"), folder.join("data.h5")).unwrap();
@@ -204,7 +203,7 @@ fn a_checkpoint_is_not_replaced_by_accident() {
     let folder = folder.path();
     interrupted(folder);
     refused(folder, "--out clf.h5", &["clf.h5.checkpoint: an earlier run left this", "--resume", "--force"]);
-    // Not even one of which only the generation before is left.
+    // The previous checkpoint alone is protected too.
     fs::remove_file(folder.join("clf.h5.checkpoint")).unwrap();
     refused(folder, "--out clf.h5", &["clf.h5.checkpoint: an earlier run left this"]);
     let ran = fit(1, folder, "--out clf.h5 --force").ok();
@@ -214,7 +213,7 @@ fn a_checkpoint_is_not_replaced_by_accident() {
 }
 
 #[test]
-fn one_command_begins_goes_on_and_sees_that_it_is_done() {
+fn one_command_starts_resumes_and_recognises_a_finished_fit() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     prepare(folder);
@@ -227,7 +226,7 @@ fn one_command_begins_goes_on_and_sees_that_it_is_done() {
     let ran = fit(1, folder, options).ok();
     let facts: serde_json::Value =
         serde_json::from_str(&fs::read_to_string(folder.join("fit.json")).unwrap()).unwrap();
-    assert_eq!(facts["resumed_at"], went_on_after(&ran), "{facts:#}");
+    assert_eq!(facts["resumed_at"], resumed_after(&ran), "{facts:#}");
     assert_eq!(facts["iterations"], 12, "{facts:#}");
     assert_eq!(facts["passes"], 13, "{facts:#}");
     assert!(facts["seconds"]["checkpoint"].as_f64().is_some_and(|seconds| seconds > 0.0), "{facts:#}");
@@ -244,14 +243,14 @@ fn one_command_begins_goes_on_and_sees_that_it_is_done() {
         &["clf.h5: the file exists, and was made with k = 2, but this run has k = 3", "--force"],
     );
     refused(folder, "--out clf.h5", &["clf.h5: the file exists; pass --force to replace it"]);
-    // With --force something else may take its place.
+    // With --force another fit may replace it.
     macrok(folder, &words(&with("-k 3 --out clf.h5 --resume --force"))).ok();
     assert_ne!(content(&folder.join("whole.h5")), content(&folder.join("clf.h5")));
 }
 
-/// The output was written, but the process ended before it had removed its checkpoint.
+/// The process ended between writing the output and removing the checkpoint.
 #[test]
-fn a_checkpoint_that_is_needed_no_more_goes_with_the_next_look() {
+fn the_next_run_removes_an_unneeded_checkpoint() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     interrupted(folder);
@@ -262,7 +261,7 @@ fn a_checkpoint_that_is_needed_no_more_goes_with_the_next_look() {
 }
 
 #[test]
-fn checkpoints_go_where_and_when_they_are_asked_for() {
+fn options_decide_where_and_when_checkpoints_are_written() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     prepare(folder);
@@ -272,7 +271,7 @@ fn checkpoints_go_where_and_when_they_are_asked_for() {
     killed(1, folder, options, "kill@iteration#9:0");
     assert_eq!(names(folder), ["data.h5", "other.state", "other.state.previous", "whole.h5"]);
     let ran = fit(1, folder, options).ok();
-    assert_eq!(went_on_after(&ran), 6, "{ran}");
+    assert_eq!(resumed_after(&ran), 6, "{ran}");
     assert_same_content(&folder.join("whole.h5"), &folder.join("clf.h5"));
     assert_eq!(names(folder), ["clf.h5", "data.h5", "whole.h5"]);
     fs::remove_file(folder.join("clf.h5")).unwrap();
@@ -283,15 +282,15 @@ fn checkpoints_go_where_and_when_they_are_asked_for() {
     refused(folder, "--out clf.h5 --checkpoint-every 0 --time-limit 5", &["--time-limit needs checkpoints"]);
 }
 
-/// A disk that is full is no reason to lose the fit; but then nobody is told that it can be resumed.
+/// A full disk must not end the fit.
 #[test]
-fn a_fit_goes_on_without_checkpoints_when_the_disk_is_full() {
+fn a_fit_continues_without_checkpoints_when_the_disk_is_full() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     prepare(folder);
     let small = folder.join("small");
     fs::create_dir(&small).unwrap();
-    // A file system of its own, gone with the process that sees it.
+    // Mount namespaces end with their processes, so nothing has to be unmounted.
     let run = |variables: &[(&str, &str)], options: &str| {
         let mut command = crate::common::limited(60);
         let line = format!(
@@ -314,7 +313,7 @@ fn a_fit_goes_on_without_checkpoints_when_the_disk_is_full() {
 }
 
 #[test]
-fn a_resumed_fit_with_a_given_start_is_that_of_the_same_start() {
+fn a_fit_with_an_initial_classifier_resumes_only_with_the_same_one() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     prepare(folder);

@@ -1,4 +1,4 @@
-//! Two ways to the same facts give the same facts, and no command harms a file it should not touch.
+//! Different commands for the same fact agree, and no command damages other files.
 
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
@@ -14,12 +14,12 @@ fn metrics(folder: &Path, command: &str) -> serde_json::Value {
     serde_json::from_str::<serde_json::Value>(&ran.stdout).unwrap()["metrics"].clone()
 }
 
-/// A predictions file keeps all that evaluation needs of a draw: labels and their order.
+/// A predictions file stores all of a draw that evaluation needs: labels and their order.
 #[test]
-fn evaluating_a_predictions_file_is_evaluating_its_draw() {
+fn evaluating_a_predictions_file_equals_evaluating_its_draw() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    // Short rows, so that support has to fill up, and a metric that ends in a mixture.
+    // Rows with fewer than k entries, and a metric whose classifier is a mixture.
     run(folder, "synth d.h5 --instances 400 --labels 60 --nnz 4 --avg-labels 1.5").ok();
     for candidates in ["all", "support"] {
         let fit = "fit --marginals d.h5 --labels d.h5 -k 5 --metric macro-precision --out c.h5 --force";
@@ -35,9 +35,8 @@ fn evaluating_a_predictions_file_is_evaluating_its_draw() {
     }
 }
 
-/// The utility a fit reports is what `evaluate --expected` finds on the same rows.
 #[test]
-fn the_reported_utility_is_the_expected_one() {
+fn a_fit_reports_the_utility_that_evaluate_expected_finds() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     run(folder, "synth d.h5").ok();
@@ -78,7 +77,7 @@ fn links_are_followed_and_pipes_are_not_replaced() {
     run(folder, "synth d.h5").ok();
     std::os::unix::fs::symlink("real.h5", folder.join("link.h5")).unwrap();
     let write = "baseline top-k --labels d.h5 -k 3 --out link.h5";
-    assert_eq!(run(folder, write).status, Some(2), "a link to nowhere is there");
+    assert_eq!(run(folder, write).status, Some(2), "a dangling link exists");
     std::fs::write(folder.join("real.h5"), "old").unwrap();
     run(folder, &format!("{write} --force")).ok();
     assert!(folder.join("link.h5").is_symlink());
@@ -92,7 +91,7 @@ fn links_are_followed_and_pipes_are_not_replaced() {
 }
 
 #[test]
-fn numbers_beyond_reason_are_refused() {
+fn out_of_range_numbers_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     run(folder, "synth d.h5").ok();

@@ -1,13 +1,13 @@
-//! `macrok doctor` on real ranks, and the threads that a real environment leads to.
+//! `macrok doctor` on real ranks, and the number of threads in real environments.
 
 use std::path::Path;
 
-use crate::common::{Ran, launcher, macrok, macrok_with, ranks_with, run, skipped};
+use crate::common::{Ran, has_mpi, launcher, macrok, macrok_with, ranks_with, run, skipped};
 use serde_json::Value;
 
-/// Numbers of ranks to try: alone is 0, real ranks where there is a launcher.
+/// Returns numbers of ranks to try; 0 is a process without a launcher.
 fn counts() -> Vec<usize> {
-    if cfg!(feature = "mpi") && launcher().is_some() { vec![0, 1, 2, 3] } else { vec![0] }
+    if launcher().is_some() { vec![0, 1, 2, 3] } else { vec![0] }
 }
 
 fn doctor_with(count: usize, folder: &Path, options: &str, variables: &[(&str, &str)]) -> Ran {
@@ -18,7 +18,7 @@ fn doctor_with(count: usize, folder: &Path, options: &str, variables: &[(&str, &
     }
 }
 
-/// The facts that it writes with these options.
+/// Returns the run and its JSON facts.
 fn facts_with(count: usize, folder: &Path, options: &str, variables: &[(&str, &str)]) -> (Ran, Value) {
     let ran = doctor_with(count, folder, &format!("{options} --json facts.json --force"), variables);
     let text =
@@ -30,7 +30,7 @@ fn warnings(facts: &Value) -> Vec<&str> {
     facts["warnings"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect()
 }
 
-/// Processors that this test may use.
+/// Returns the number of processors that this test may use.
 fn processors() -> usize {
     std::thread::available_parallelism().unwrap().get()
 }
@@ -40,7 +40,7 @@ fn synth(folder: &Path) {
 }
 
 #[test]
-fn it_tells_what_the_job_is_like_on_any_number_of_ranks() {
+fn it_describes_the_job_on_any_number_of_ranks() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     synth(folder);
@@ -66,23 +66,23 @@ fn it_tells_what_the_job_is_like_on_any_number_of_ranks() {
             assert!(latency > 0.0 && vector > 0.0 && vector < 5.0, "{ran}");
         }
         let library = facts["mpi"]["library"].as_str().unwrap();
-        assert_eq!(library == "built without MPI", cfg!(not(feature = "mpi")), "{ran}");
+        assert_eq!(library == "built without MPI", !has_mpi(), "{ran}");
         assert_eq!(facts["launcher"]["ranks"], if count == 0 { Value::Null } else { ranks.into() }, "{ran}");
-        // One table, by one rank, whatever their number.
+        // One rank prints the table.
         assert_eq!(ran.stdout.matches("memory free").count(), 1, "{ran}");
         assert!(ran.stdout.contains("memory: 300 instances x 70 labels"), "{ran}");
         assert_eq!(warnings(&facts).contains(&"debug-build"), cfg!(debug_assertions), "{ran}");
         let threads =
             hosts[0]["threads"].as_array().unwrap().iter().map(|one| one.as_u64().unwrap()).sum::<u64>();
         assert_eq!(warnings(&facts).contains(&"oversubscribed"), threads as usize > processors(), "{ran}");
-        // More ranks than processors wait for each other by turning in circles.
+        // More ranks than processors slow each other down, because waiting ranks are busy.
         let limit = if threads as usize > processors() { 50.0 } else { 15.0 };
         assert!(ran.took.as_secs_f64() < limit, "it should be quick:\n{ran}");
     }
 }
 
 #[test]
-fn nothing_is_left_behind() {
+fn it_leaves_no_files() {
     let folder = tempfile::tempdir().unwrap();
     for count in counts() {
         doctor_with(count, folder.path(), "", &[]).ok();
@@ -91,7 +91,7 @@ fn nothing_is_left_behind() {
 }
 
 #[test]
-fn it_needs_what_a_fit_needs() {
+fn it_predicts_the_memory_of_a_fit() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     synth(folder);
@@ -108,17 +108,17 @@ fn it_needs_what_a_fit_needs() {
 }
 
 #[test]
-fn data_that_cannot_be_loaded_end_as_a_fit_would_but_after_the_facts() {
+fn data_that_cannot_be_loaded_are_refused_after_the_facts() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     synth(folder);
-    let room: &[(&str, &str)] = &[("MACROK_TEST_MEMORY", "1048576")];
+    let memory: &[(&str, &str)] = &[("MACROK_TEST_MEMORY", "1048576")];
     for count in counts() {
         for (data, variables, says) in
-            [("data.h5", room, " of memory needed for "), ("nowhere.h5", &[], "nowhere.h5: no such file")]
+            [("data.h5", memory, " of memory needed for "), ("nowhere.h5", &[], "nowhere.h5: no such file")]
         {
             if cfg!(not(debug_assertions)) && !variables.is_empty() {
-                skipped("a release build does not believe in made-up memory");
+                skipped("release builds ignore MACROK_TEST_MEMORY");
                 continue;
             }
             let (ran, facts) = facts_with(count, folder, &format!("--data {data}"), variables);
@@ -132,7 +132,7 @@ fn data_that_cannot_be_loaded_end_as_a_fit_would_but_after_the_facts() {
 }
 
 #[test]
-fn options_that_make_no_sense_are_refused() {
+fn invalid_options_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     for (options, says) in [
         ("--labels data.h5", "--data <FILE[:GROUP]>"),
@@ -146,7 +146,7 @@ fn options_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn every_source_of_the_number_of_threads_is_named() {
+fn every_source_of_the_number_of_threads_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let threads = |options: &str, variables: &[(&str, &str)]| {
         let (ran, facts) = facts_with(0, folder.path(), options, variables);
@@ -175,7 +175,7 @@ fn every_source_of_the_number_of_threads_is_named() {
 }
 
 #[test]
-fn a_variable_that_is_ignored_is_said_once_by_every_command() {
+fn every_command_reports_an_ignored_variable_once() {
     let folder = tempfile::tempdir().unwrap();
     synth(folder.path());
     let variables = [("OMP_NUM_THREADS", "many")];
@@ -191,7 +191,7 @@ fn a_variable_that_is_ignored_is_said_once_by_every_command() {
     }
 }
 
-/// The facts of a job that may run on the first processor only; `None`, said aloud, where that cannot be done.
+/// Returns the facts of a job bound to the first processor; `None`, after a notice, if that is impossible.
 fn on_one_processor(folder: &Path, ranks: usize) -> Option<Value> {
     if processors() < 2 {
         skipped("there is only one processor");
@@ -214,7 +214,7 @@ fn on_one_processor(folder: &Path, ranks: usize) -> Option<Value> {
 }
 
 #[test]
-fn a_process_bound_to_one_processor_has_one_thread_and_is_told_of_the_others() {
+fn a_process_bound_to_one_processor_has_one_thread_and_a_warning() {
     let folder = tempfile::tempdir().unwrap();
     let Some(facts) = on_one_processor(folder.path(), 0) else { return };
     assert_eq!(facts["threads"]["a_rank"], 1);
@@ -224,8 +224,8 @@ fn a_process_bound_to_one_processor_has_one_thread_and_is_told_of_the_others() {
 }
 
 #[test]
-fn ranks_that_are_all_bound_to_one_processor_are_warned() {
-    if cfg!(not(feature = "mpi")) {
+fn ranks_bound_to_the_same_processor_get_a_warning() {
+    if launcher().is_none() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();

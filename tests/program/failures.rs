@@ -1,5 +1,5 @@
-//! What befalls one rank ends all of them, in any phase of the work: no memory is left, or its node cannot read the data. One
-//! message, the right status, and nothing half-written.
+//! A rank that runs out of memory or cannot read the data ends all ranks, in any phase, with one message and the right
+//! status, and no incomplete file is left.
 #![cfg(feature = "mpi")]
 
 use std::fs;
@@ -30,9 +30,8 @@ fn prepare(folder: &Path) {
     macrok(folder, &["synth", "data.h5", "--instances", "300", "--labels", "40"]).ok();
 }
 
-/// A failure of one rank is known to all at once, not only when they have waited for it in vain. It has the status of a
-/// failure: neither that of bad input nor that of a run that can go on. Launchers other than Open MPI's may mix in the
-/// signal by which they ended the others.
+/// Checks that all ranks ended soon, without waiting in vain, and with the status of a failure: neither that of bad input nor
+/// that of a run that can be resumed. Launchers other than Open MPI's may mix in the signal by which they ended other ranks.
 #[track_caller]
 fn failed(ran: &Ran) {
     let plain = launcher().is_some_and(|launcher| launcher.is_open_mpi);
@@ -41,7 +40,7 @@ fn failed(ran: &Ran) {
 }
 
 #[test]
-fn a_rank_that_is_given_no_memory_ends_all_in_every_phase() {
+fn a_rank_without_memory_ends_all_in_every_phase() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     prepare(folder);
@@ -52,18 +51,18 @@ fn a_rank_that_is_given_no_memory_ends_all_in_every_phase() {
         assert_eq!(ran.stderr.matches("memory allocation of").count(), 1, "at {place}: {ran}");
         assert!(
             !ran.stderr.contains("received signal"),
-            "a page of addresses helps nobody: at {place}: {ran}"
+            "the backtrace of mpirun hides the message: at {place}: {ran}"
         );
         assert!(!folder.join("clf.h5").exists(), "at {place}: {ran}");
     }
-    // A process without memory cannot tidy up; the next one does.
+    // A process without memory cannot clean up, but the next one does.
     ranks_with(3, folder, &[&FIT[..], &["--resume"]].concat(), &[], 60).expect("a launcher").ok();
     assert_eq!(names(folder), ["clf.h5", "data.h5"]);
 }
 
-/// Rank 0 alone writes checkpoints, in a thread of its own. The fit may be done before that gets so far.
+/// Rank 0 writes checkpoints in a separate thread.
 #[test]
-fn no_memory_for_a_checkpoint_ends_all() {
+fn a_checkpoint_without_memory_ends_all() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     prepare(folder);
@@ -73,11 +72,11 @@ fn no_memory_for_a_checkpoint_ends_all() {
     assert_eq!(ran.stderr.matches("memory allocation of").count(), 1, "{ran}");
 }
 
-/// Runs the fit on three ranks, the last of which does what `differently` says first.
-fn with_a_last_rank(folder: &Path, differently: &str) -> Option<Ran> {
+/// Runs the fit on three ranks, the last of which runs the shell command `before` first.
+fn with_a_last_rank(folder: &Path, before: &str) -> Option<Ran> {
     let launcher = launcher()?;
     let script = format!(
-        "if [ \"${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}\" = 2 ]; then {differently}; fi; exec {} \"$@\"",
+        "if [ \"${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}\" = 2 ]; then {before}; fi; exec {} \"$@\"",
         text(program())
     );
     let mut command = limited(60);
@@ -86,9 +85,9 @@ fn with_a_last_rank(folder: &Path, differently: &str) -> Option<Ran> {
     Some(run(command))
 }
 
-/// As on a node that has another file under that name: relative paths are looked for in a folder of its own.
+/// The last rank reads another file, because it runs in another folder.
 #[test]
-fn a_rank_that_cannot_read_the_data_ends_all_wherever_reading_fails() {
+fn a_rank_that_cannot_read_the_data_ends_all() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     prepare(folder);
@@ -96,8 +95,7 @@ fn a_rank_that_cannot_read_the_data_ends_all_wherever_reading_fails() {
     fs::create_dir(&other).unwrap();
     let whole = fs::read(folder.join("data.h5")).unwrap();
     let file = other.join("data.h5");
-    // Not there; an input/output error from the system; and a file that ends in its head, in what says where rows begin, or
-    // in the entries of the last rows.
+    // A missing file, an input/output error, and files that end in the header, in the row offsets or in the entries.
     let mut cases: Vec<(String, Box<dyn Fn()>)> = vec![
         ("none".into(), Box::new(|| ())),
         ("EIO".into(), Box::new(|| std::os::unix::fs::symlink("/proc/self/mem", &file).unwrap())),
@@ -119,9 +117,8 @@ fn a_rank_that_cannot_read_the_data_ends_all_wherever_reading_fails() {
     }
 }
 
-/// `ulimit` of a shell, or of a batch system: it is known beforehand, and said before anything is loaded.
 #[test]
-fn a_rank_with_a_limit_on_its_memory_ends_all_before_loading() {
+fn too_small_a_ulimit_of_one_rank_ends_all_before_loading() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     macrok(folder, &["synth", "data.h5", "--instances", "30000", "--labels", "2000", "--nnz", "400"]).ok();

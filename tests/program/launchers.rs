@@ -1,13 +1,12 @@
-//! Processes that do not belong together are refused: those that a launcher of another MPI started, and those of
-//! different programs.
+//! Processes started by the launcher of another MPI, and ranks of different programs, are refused.
 #![cfg(feature = "mpi")]
 
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::{limited, macrok_with, open_mpi_variables, program, ranks_with, run, skipped};
+use crate::common::{limited, macrok_with, missing, open_mpi_variables, program, ranks_with, run};
 
-/// The launchers of the two MPIs of the tests. One is of the MPI that this program is built with.
+/// Launchers of two MPIs, one of which the program is built with.
 const LAUNCHERS: [&str; 2] = ["mpirun.openmpi", "mpirun.mpich"];
 
 fn is_there(program: &str) -> bool {
@@ -17,7 +16,7 @@ fn is_there(program: &str) -> bool {
 #[test]
 fn ranks_under_the_launcher_of_another_mpi_are_refused_once() {
     if !LAUNCHERS.iter().all(|launcher| is_there(launcher)) {
-        skipped("needs mpirun.openmpi and mpirun.mpich");
+        missing("mpirun.openmpi and mpirun.mpich");
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -36,7 +35,7 @@ fn ranks_under_the_launcher_of_another_mpi_are_refused_once() {
 }
 
 #[test]
-fn tasks_of_srun_that_do_not_know_of_each_other_are_refused() {
+fn srun_tasks_without_mpi_are_refused() {
     let step = [("SLURM_STEP_ID", "0"), ("SLURM_STEP_NUM_TASKS", "4"), ("SLURM_PROCID", "0")];
     let ran = macrok_with(Path::new("."), &["synth", "never.h5"], &step);
     assert_eq!(ran.status, Some(2), "{ran}");
@@ -48,7 +47,7 @@ fn tasks_of_srun_that_do_not_know_of_each_other_are_refused() {
 }
 
 #[test]
-fn a_batch_script_that_forgets_srun_is_told_so() {
+fn a_batch_script_without_srun_gets_a_warning() {
     let folder = tempfile::tempdir().unwrap();
     let job = [("SLURM_JOB_ID", "7"), ("SLURM_NTASKS", "4")];
     let ran = macrok_with(folder.path(), &["synth", "data.h5"], &job).ok();
@@ -57,7 +56,7 @@ fn a_batch_script_that_forgets_srun_is_told_so() {
 
 #[test]
 fn ranks_of_different_programs_are_refused_before_any_work() {
-    // Debug builds take this for the name of their program; it is set for rank 1 alone.
+    // Debug builds take the name of their program from MACROK_TEST_PROGRAM, here set for rank 1 alone.
     let folder = tempfile::tempdir().unwrap();
     let script = folder.path().join("rank.sh");
     let text = "#!/bin/sh\n\
@@ -74,7 +73,7 @@ fn ranks_of_different_programs_are_refused_before_any_work() {
     let [error] = ran.errors()[..] else { panic!("{ran}") };
     assert!(error.contains("rank 1 on") && error.contains("runs macrok 0.0.9 (build 7)"), "{ran}");
     assert!(!folder.path().join("data.h5").exists());
-    // And with the same program everywhere there is nothing to say.
+    // Ranks of the same program run.
     if let Some(ran) = ranks_with(3, folder.path(), &["synth", "data.h5"], &[], 60) {
         ran.ok();
     }

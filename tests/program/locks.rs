@@ -1,10 +1,10 @@
-//! Files that another program holds a lock on, and file systems that have no locks.
+//! Files that another program has locked, and file systems without locks.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::common::{Ran, macrok, macrok_with, skipped, text};
+use crate::common::{Ran, macrok, macrok_with, missing, skipped, text};
 
 const INSPECT: [&str; 2] = ["inspect", "data.h5"];
 
@@ -21,17 +21,17 @@ fn a_file_that_is_being_written_is_not_read() {
     let ran = macrok(folder.path(), &INSPECT);
     assert_eq!(ran.status, Some(2), "{ran}");
     assert!(ran.errors()[0].contains("data.h5: another program is writing the file; wait for it"), "{ran}");
-    // The user may know better.
+    // Users may switch locks off.
     macrok_with(folder.path(), &INSPECT, &[("HDF5_USE_FILE_LOCKING", "FALSE")]).ok();
     file.unlock().unwrap();
     macrok(folder.path(), &INSPECT).ok();
 }
 
-/// A library that makes every lock fail as on NFS without a lock service; `None`, said aloud, where it cannot be
-/// made.
+/// Builds a library that makes every lock fail, as on NFS without a lock service; `None`, after a notice, if that is
+/// impossible.
 fn no_locks(folder: &Path) -> Option<PathBuf> {
     if cfg!(not(target_os = "linux")) {
-        skipped("only Linux loads a library before the others in this way");
+        skipped("only Linux has LD_PRELOAD");
         return None;
     }
     let (source, library) = (folder.join("no_locks.c"), folder.join("no_locks.so"));
@@ -40,7 +40,7 @@ fn no_locks(folder: &Path) -> Option<PathBuf> {
     let arguments = ["-shared", "-fPIC", "-o", text(&library), text(&source)];
     let made = Command::new("cc").args(arguments).status();
     if !made.is_ok_and(|status| status.success()) {
-        skipped("no C compiler to make a file system without locks with");
+        missing("a C compiler, to simulate a file system without locks");
         return None;
     }
     Some(library)
@@ -57,7 +57,7 @@ fn files_are_read_and_written_where_there_are_no_locks() {
     run(&["synth", "data.h5", "--instances", "30"], &[]).ok();
     run(&INSPECT, &[]).ok();
     run(&["fit", "--marginals", "data.h5", "-k", "2", "--out", "clf.h5"], &[]).ok();
-    // Who insists on locks is told what to do instead; that also shows that locks do fail here.
+    // With locks required the message names the remedy; that also shows that locks fail here.
     let ran = run(&INSPECT, &[("HDF5_USE_FILE_LOCKING", "TRUE")]);
     assert_eq!(ran.status, Some(2), "{ran}");
     let says = "data.h5: the file system has no locks, but HDF5 wants one; set HDF5_USE_FILE_LOCKING=FALSE";

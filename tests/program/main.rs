@@ -1,6 +1,6 @@
-//! The program from outside, as one test binary: linked once, and all tests share the machine's cores.
+//! Tests of the program, in one binary, so that they are linked once and share the cores of the machine.
 //!
-//! A file beside this one is a module here: `cargo test --test program ranks::` runs those of `ranks.rs`.
+//! Every file next to this one is a module here: `cargo test --test program ranks::` runs the tests in `ranks.rs`.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -10,6 +10,7 @@ mod bad_jobs;
 mod calibration;
 mod checkpoint;
 mod commands_agree;
+mod data_sets;
 mod doctor;
 mod failures;
 mod help;
@@ -29,7 +30,7 @@ mod stall;
 mod train;
 
 #[test]
-fn every_file_of_a_folder_of_tests_is_a_module_there() {
+fn every_test_file_is_a_module() {
     for folder in ["program", "library"] {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
         let main = std::fs::read_to_string(path.join("main.rs")).unwrap();

@@ -1,5 +1,5 @@
-//! More labels than 16 bits can number, and fewer that are renumbered all the same: what comes out are
-//! labels, whatever the columns are called inside. That ranks and threads change nothing is in `ranks.rs`.
+//! Outputs are in terms of labels, with more labels than 16-bit codes and with fewer that are renumbered. `ranks.rs` tests
+//! the same data on several ranks and threads.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ fn numbers(path: &Path, dataset: &str) -> Vec<f64> {
     hdf5::File::open(path).unwrap().dataset(dataset).unwrap().read_raw().unwrap()
 }
 
-/// Fits on data of `labels` labels, then predicts 4 of them for each row with every rule that was found.
+/// Fits on data of `labels` labels, then predicts 4 labels of each row with every rule found.
 fn predictions_of_each_rule(folder: &Path, labels: usize) -> Vec<(Vec<f64>, Vec<f64>, Vec<i64>)> {
     many_labels::write(&folder.join("d.h5"), ROWS, labels);
     run(folder, "fit --marginals d.h5 --labels d.h5 -k 4 --max-iters 3 --tolerance 0 --out c.h5");
@@ -48,7 +48,7 @@ fn write_rule(path: &Path, slopes: &[f64], intercepts: &[f64]) {
     });
 }
 
-/// The definition: every label scored in f64, of equal ones the smaller label.
+/// Returns the best labels by definition: all scored in f64, the smaller of equally good ones first.
 fn best_four(slopes: &[f64], intercepts: &[f64], row: &[(usize, f64)]) -> Vec<i64> {
     let mut scores = intercepts.to_vec();
     row.iter().for_each(|&(label, marginal)| scores[label] += slopes[label] * marginal);
@@ -60,7 +60,7 @@ fn best_four(slopes: &[f64], intercepts: &[f64], row: &[(usize, f64)]) -> Vec<i6
     best
 }
 
-/// Stored marginals, or true labels.
+/// Returns the rows of a group: stored marginals, or true labels.
 fn rows_of(path: &Path, group: &str) -> Vec<Vec<(usize, f64)>> {
     let part = |name: &str| format!("{group}/{name}");
     let (indptr, indices) = (integers(path, &part("indptr")), integers(path, &part("indices")));
@@ -72,7 +72,6 @@ fn rows_of(path: &Path, group: &str) -> Vec<Vec<(usize, f64)>> {
     indptr.windows(2).map(row).collect()
 }
 
-/// Two widths of columns, both renumbered.
 #[test]
 fn every_rule_of_a_fit_predicts_the_best_of_all_labels() {
     for labels in [LABELS, 40_000] {
@@ -88,9 +87,9 @@ fn every_rule_of_a_fit_predicts_the_best_of_all_labels() {
     }
 }
 
-/// What the test above and those of `ranks.rs` rely on.
+/// The test above and those of `ranks.rs` rely on this.
 #[test]
-fn the_data_have_what_makes_them_hard() {
+fn the_data_are_difficult() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("d.h5");
     many_labels::write(&path, ROWS, LABELS);
@@ -106,7 +105,7 @@ fn the_data_have_what_makes_them_hard() {
     assert!(integers(&path, "labels/indices").iter().any(|&label| label > 65_536));
 }
 
-/// A label that is predicted without a stored marginal is right where the row has it, and nowhere else.
+/// A label predicted without a stored marginal is a true positive in exactly the rows that have it.
 #[test]
 fn true_labels_are_counted_by_label_and_not_by_column() {
     for labels in [LABELS, 40_000] {
@@ -115,7 +114,7 @@ fn true_labels_are_counted_by_label_and_not_by_column() {
         many_labels::write(&folder.join("d.h5"), ROWS, labels);
         let slopes = vec![1.0; labels];
         let mut intercepts = vec![0.0; labels];
-        intercepts[many_labels::UNSPOKEN as usize] = 4.0;
+        intercepts[many_labels::UNSTORED as usize] = 4.0;
         write_rule(&folder.join("start.h5"), &slopes, &intercepts);
         let fit = "fit --marginals d.h5 --labels d.h5 -k 4 --max-iters 1 --metric instance-precision";
         run(folder, &format!("{fit} --init start.h5 --out c.h5 --json fit.json"));
@@ -124,15 +123,15 @@ fn true_labels_are_counted_by_label_and_not_by_column() {
 
         let (rows, truth) =
             (rows_of(&folder.join("d.h5"), "marginals"), rows_of(&folder.join("d.h5"), "labels"));
-        let (mut hits, mut unspoken) = (0, 0);
+        let (mut hits, mut unstored) = (0, 0);
         for (row, truth) in rows.iter().zip(&truth) {
             let has = |label: i64| truth.iter().any(|entry| entry.0 as i64 == label);
             let best = best_four(&slopes, &intercepts, row);
             hits += best.iter().filter(|&&label| has(label)).count();
-            let is_stored = row.iter().any(|entry| entry.0 as i32 == many_labels::UNSPOKEN);
-            unspoken += usize::from(!is_stored && has(many_labels::UNSPOKEN.into()));
+            let is_stored = row.iter().any(|entry| entry.0 as i32 == many_labels::UNSTORED);
+            unstored += usize::from(!is_stored && has(many_labels::UNSTORED.into()));
         }
-        assert!(unspoken > 10, "labels without a marginal must be right somewhere: {unspoken}");
+        assert!(unstored > 10, "labels without a marginal must be right somewhere: {unstored}");
         let (found, wanted) = (facts["utilities"][0].as_f64().unwrap(), hits as f64 / (4 * ROWS) as f64);
         assert!((found - wanted).abs() < 1e-6, "{found} is not {wanted} with {labels} labels");
     }
@@ -156,9 +155,9 @@ fn labels_beyond_16_bits_are_predicted() {
     }
 }
 
-/// Chunks keep the library between us and the bytes; every value must be the same all the same.
+/// Chunked data must be read through the HDF5 library, other data need not.
 #[test]
-fn a_fit_does_not_depend_on_how_its_many_labels_are_stored() {
+fn a_fit_does_not_depend_on_how_its_data_are_stored() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     many_labels::write(&folder.join("d.h5"), ROWS, LABELS);

@@ -1,22 +1,22 @@
-//! A job that will not fit is refused before it loads anything, by one message that says where, how much
-//! and what to do; and a plan is made, and shown, before the work.
+//! A job that needs too much memory is refused before it loads anything, by one message that names the node, the amount and
+//! the remedy. The plan is shown before the work starts.
 
 use std::path::Path;
 
 use crate::common::files::{Parts, create};
 use crate::common::{Ran, launcher, macrok, macrok_with, ranks_with};
 
-/// One process, and real ranks where there is a launcher.
+/// Returns numbers of ranks to try, more than one if there is a launcher.
 fn counts() -> Vec<usize> {
-    if cfg!(feature = "mpi") && launcher().is_some() { vec![1, 3] } else { vec![1] }
+    if launcher().is_some() { vec![1, 3] } else { vec![1] }
 }
 
-/// Runs a command on as many ranks, one thread each, on a node with `room` bytes if that is said.
-fn run(count: usize, folder: &Path, command: &str, room: Option<u64>) -> Ran {
+/// Runs a command on `count` ranks of one thread, on a node that pretends to have `available` bytes of memory, if given.
+fn run(count: usize, folder: &Path, command: &str, available: Option<u64>) -> Ran {
     let args: Vec<&str> = command.split(' ').chain(["--threads", "1"]).collect();
-    let room = room.map(|bytes| bytes.to_string());
+    let available = available.map(|bytes| bytes.to_string());
     let variables: Vec<(&str, &str)> =
-        room.iter().map(|bytes| ("MACROK_TEST_MEMORY", bytes.as_str())).collect();
+        available.iter().map(|bytes| ("MACROK_TEST_MEMORY", bytes.as_str())).collect();
     match count {
         1 => macrok_with(folder, &args, &variables),
         _ => ranks_with(count, folder, &args, &variables, 60).expect("a launcher"),
@@ -25,7 +25,7 @@ fn run(count: usize, folder: &Path, command: &str, room: Option<u64>) -> Ran {
 
 const FIT: &str = "fit --marginals d.h5 --labels d.h5 -k 3 --out new.h5 --json new.json";
 
-/// The commands that load marginals, and what they would write.
+/// Commands that load marginals.
 const COMMANDS: [&str; 4] = [
     FIT,
     "fit --marginals d.h5 -k 3 --out new.h5",
@@ -33,14 +33,14 @@ const COMMANDS: [&str; 4] = [
     "evaluate c.h5 --marginals d.h5 --labels d.h5 --json new.json",
 ];
 
-/// `d.h5`, and `c.h5` fitted on it.
+/// Makes `d.h5`, and `c.h5` fitted on it.
 fn prepare(folder: &Path) {
     macrok(folder, &["synth", "d.h5", "--instances", "300"]).ok();
     macrok(folder, &["baseline", "top-k", "--labels", "d.h5", "-k", "3", "--out", "c.h5"]).ok();
 }
 
-/// `d.h5` of nine rows and three labels, of which the last row cannot be loaded: who complains about it has
-/// begun to load. Beside it classifiers for its labels (`c.h5`) and for others (`other.h5`).
+/// Makes `d.h5` of nine rows and three labels, the last row of which cannot be loaded, so that a complaint about it shows
+/// that loading has begun; and classifiers for its labels (`c.h5`) and for other labels (`other.h5`).
 fn prepare_unloadable(folder: &Path) {
     let good: &[(i64, f64)] = &[(0, 0.5), (1, 0.25)];
     let bad: &[(i64, f64)] = &[(0, 0.5), (1, 1.5)];
@@ -63,18 +63,18 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// The run must have been refused by one message, with nothing written and no work done. Returns the message.
+/// Checks that the run was refused by one message, without files or work, and returns the message.
 #[track_caller]
 fn refused(ran: &Ran, before: &[String], folder: &Path) -> String {
     assert_eq!(ran.status, Some(2), "{ran}");
     assert_eq!(ran.errors().len(), 1, "{ran}");
-    assert!(!ran.stdout.contains("iteration"), "it worked first and failed then:\n{ran}");
+    assert!(!ran.stdout.contains("iteration"), "it worked before it failed:\n{ran}");
     assert_eq!(names(folder), before, "{ran}");
     ran.errors()[0].to_owned()
 }
 
 #[test]
-fn too_little_memory_is_refused_by_one_message_that_names_node_need_and_remedy() {
+fn too_little_memory_is_refused_with_node_amount_and_remedy() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     prepare(folder);
@@ -94,7 +94,7 @@ fn too_little_memory_is_refused_by_one_message_that_names_node_need_and_remedy()
 }
 
 #[test]
-fn what_the_plan_needs_is_what_decides_to_the_byte() {
+fn the_planned_memory_decides_to_the_byte() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     prepare(folder);
@@ -123,7 +123,7 @@ fn what_the_plan_needs_is_what_decides_to_the_byte() {
 }
 
 #[test]
-fn more_ranks_need_more_memory_together() {
+fn more_ranks_need_more_memory_in_total() {
     let needed = |count| {
         let folder = tempfile::tempdir().unwrap();
         prepare(folder.path());
@@ -136,7 +136,7 @@ fn more_ranks_need_more_memory_together() {
 }
 
 #[test]
-fn memory_is_looked_at_before_any_value_is() {
+fn memory_is_checked_before_any_value() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     prepare_unloadable(folder);
@@ -170,7 +170,7 @@ fn the_plan_is_shown_once_and_before_loading() {
 }
 
 #[test]
-fn what_cannot_work_is_refused_before_loading() {
+fn impossible_commands_are_refused_before_loading() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     prepare_unloadable(folder);
@@ -194,7 +194,7 @@ fn what_cannot_work_is_refused_before_loading() {
             let ran = run(count, folder, command, None);
             let message = refused(&ran, &before, folder);
             assert!(message.contains(says), "{ran}");
-            assert!(!ran.stdout.contains("kernel"), "no plan for what cannot work:\n{ran}");
+            assert!(!ran.stdout.contains("kernel"), "an impossible command has no plan:\n{ran}");
         }
     }
 }

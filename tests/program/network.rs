@@ -1,5 +1,5 @@
-//! Networks: the same bits on any number of threads and for each number of ranks, equally good on all of them; a training that
-//! is killed goes on; bad input has a clear outcome.
+//! Networks do not depend on the number of threads, and are as good on any number of ranks; a killed training resumes; bad
+//! input is refused.
 
 use std::path::Path;
 
@@ -19,10 +19,10 @@ fn prepare(folder: &Path) {
 }
 
 fn has_ranks() -> bool {
-    cfg!(feature = "mpi") && launcher().is_some()
+    launcher().is_some()
 }
 
-/// The mean loss of the last epoch, as the model says.
+/// Returns the mean loss of the last epoch, from the model file.
 fn loss(folder: &Path, model: &str) -> f64 {
     macrok(folder, &["inspect", model, "--json", "facts.json", "--force"]).ok();
     let facts: serde_json::Value =
@@ -31,7 +31,7 @@ fn loss(folder: &Path, model: &str) -> f64 {
 }
 
 #[test]
-fn the_model_is_the_same_on_any_number_of_threads_and_for_each_number_of_ranks() {
+fn any_number_of_threads_trains_the_same_model_for_a_number_of_ranks() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     prepare(folder);
@@ -44,7 +44,7 @@ fn the_model_is_the_same_on_any_number_of_threads_and_for_each_number_of_ranks()
         assert_same_content(&folder.join("first.model"), &folder.join("again.model"));
         losses.push(loss(folder, "first.model"));
     }
-    // Other rows come together in a step: other bits, but as good.
+    // Batches depend on the number of ranks, so models differ, but they are equally good.
     assert!(losses.iter().all(|loss| (loss / losses[0] - 1.0).abs() < 0.05), "{losses:?}");
     macrok(folder, &words("marginals again.model data.h5 --keep 10 --out one.h5 --threads 1")).ok();
     for (count, threads) in [(1, 3), (if has_ranks() { 3 } else { 1 }, 1)] {
@@ -56,16 +56,16 @@ fn the_model_is_the_same_on_any_number_of_threads_and_for_each_number_of_ranks()
 }
 
 #[test]
-fn a_training_that_is_killed_goes_on_to_the_same_bits() {
+fn a_killed_training_resumes_to_the_same_bits() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     prepare(folder);
     let count = if has_ranks() { 2 } else { 1 };
     let whole = format!("{TRAIN} --out whole.model --threads 1");
-    let told = on(count, folder, &words(&whole), &[]).unwrap().ok().stdout;
-    let epochs = told.lines().filter(|line| line.ends_with('s') && line.starts_with("    ")).count();
+    let stdout = on(count, folder, &words(&whole), &[]).unwrap().ok().stdout;
+    let epochs = stdout.lines().filter(|line| line.ends_with('s') && line.starts_with("    ")).count();
     let train = format!("{TRAIN} --out again.model --threads 1");
-    // While networks are tried on the rows held out, and while the last one is trained on all rows.
+    // During the training judged by held-out rows, and during the final one on all rows.
     for unit in [2, epochs - 1] {
         let fault = format!("kill@unit#{unit}:{}", count - 1);
         let variables = [("MACROK_TEST_FAULT", fault.as_str()), ("MACROK_TEST_FLUSH", "1")];
@@ -142,7 +142,7 @@ fn refused(change: impl FnOnce(&mut Parts, &mut Parts), options: &str, says: &st
 }
 
 #[test]
-fn what_cannot_be_trained_is_refused() {
+fn impossible_trainings_are_refused() {
     refused(|_, labels| *labels = Parts::new(2, &[&[][..]; 5]), "", "d.h5:labels: no row has a label");
     refused(|features, _| features.data[1] = f64::NAN, "", "row 0, column 1 is NaN, which is not a finite");
     refused(|_, _| (), "--validation 0.000001", "holds out 0 of 5 rows, but some must be on either side");
@@ -175,7 +175,7 @@ fn what_cannot_be_trained_is_refused() {
 }
 
 #[test]
-fn a_network_that_diverges_says_so() {
+fn a_diverging_network_is_reported() {
     let huge: Vec<Vec<(i64, f64)>> = (0..5).map(|_| vec![(0, 3e38), (1, 3e38)]).collect();
     let huge: Vec<&[(i64, f64)]> = huge.iter().map(Vec::as_slice).collect();
     refused(
@@ -186,7 +186,7 @@ fn a_network_that_diverges_says_so() {
 }
 
 #[test]
-fn odd_but_possible_data_is_learnt_from() {
+fn degenerate_data_can_be_trained_on() {
     let cases = [
         ("one label", Parts::new(3, &ROWS), Parts::new(1, &[&[(0, 1.0)], &[], &[(0, 1.0)], &[], &[]])),
         ("a label without positive", Parts::new(3, &ROWS), Parts::new(3, &LABELS)),
@@ -213,7 +213,7 @@ fn odd_but_possible_data_is_learnt_from() {
 }
 
 #[test]
-fn more_ranks_than_rows_train_too() {
+fn more_ranks_than_rows_can_train() {
     if !has_ranks() {
         return;
     }

@@ -1,4 +1,4 @@
-//! The numbers and closed forms of the paper.
+//! Numbers and closed forms from the paper.
 
 use std::path::Path;
 
@@ -12,10 +12,10 @@ type Distribution = [[f64; 3]; 2];
 const A: Distribution = [[0.4, 0.2, 0.6], [0.8, 0.4, 0.4]];
 const B: Distribution = [[0.4, 0.2, 0.6], [0.8, 0.4, 0.8]];
 
-/// Pairs of labels, all there are for k = 2.
+/// All predictions of k = 2 labels.
 const PAIRS: [[usize; 2]; 3] = [[0, 1], [0, 2], [1, 2]];
 
-/// The paper's macro Jaccard similarity of predicting `first` for one instance, `second` for the other.
+/// Returns the expected macro Jaccard similarity of the predictions for both instances.
 fn macro_jaccard(marginals: &Distribution, predicted: [[usize; 2]; 2]) -> f64 {
     let jaccard = |label: usize| {
         let (mut tp, mut fp_and_fn) = (0.0, 0.0);
@@ -30,7 +30,7 @@ fn macro_jaccard(marginals: &Distribution, predicted: [[usize; 2]; 2]) -> f64 {
     (0..3).map(jaccard).sum::<f64>() / 3.0
 }
 
-/// The best of all nine deterministic predictions.
+/// Returns the best of all nine deterministic predictions.
 fn exhaustive(marginals: &Distribution) -> (f64, [[usize; 2]; 2]) {
     let all = PAIRS.iter().flat_map(|&first| PAIRS.map(|second| [first, second]));
     let scored = all.map(|predicted| (macro_jaccard(marginals, predicted), predicted));
@@ -43,7 +43,7 @@ fn write_marginals(path: &Path, marginals: &Distribution) {
     create(path, |file| Parts::new(3, &rows).write(file, "marginals"));
 }
 
-/// Fits macro-jaccard at 2 without labels; the utility and the two predictions.
+/// Fits macro-jaccard at 2 without labels; returns the utility and both predictions.
 fn fit(marginals: &Distribution) -> (f64, [[usize; 2]; 2]) {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
@@ -68,12 +68,12 @@ fn assert_found(marginals: &Distribution, utility: f64, predicted: [[usize; 2]; 
 }
 
 #[test]
-fn distribution_a_of_the_appendix_on_label_dependence() {
+fn distribution_a_of_the_appendix_has_its_optimum() {
     assert_found(&A, 0.453968, [[0, 2], [0, 1]]);
 }
 
 #[test]
-fn distribution_b_of_the_appendix_on_label_dependence() {
+fn distribution_b_of_the_appendix_has_its_optimum() {
     assert_found(&B, 0.471429, [[1, 2], [0, 2]]);
 }
 
@@ -83,13 +83,13 @@ fn changing_a_label_of_one_instance_changes_other_labels_of_the_other() {
     assert_ne!(a[0], b[0], "the first instance is the same in both distributions");
 }
 
-/// The predicted labels of a classifier file, row after row.
+/// Returns the predicted labels of all rows.
 fn predicted(folder: &Path, classifier: &str, data: &str) -> Vec<i64> {
     macrok(folder, &["predict", classifier, "--marginals", data, "--out", "p.h5", "--force"]).ok();
     integers(&folder.join("p.h5"), "predictions/indices")
 }
 
-/// For metrics that are linear in the confusion tensor Frank-Wolfe must end at the closed form.
+/// For metrics that are linear in the confusion tensor, Frank-Wolfe must end at the closed form.
 fn closed_form_is_found(data: &str, metric: &str, ks: &[usize]) {
     let Some(data) = real_data(data) else { return };
     let data = text(&data);

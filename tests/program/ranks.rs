@@ -1,5 +1,4 @@
-//! Real ranks under a real launcher: the same bits from any number of them (DESIGN, promise 1), and
-//! one clear end when one of them fails (promise 4).
+//! Ranks under a real launcher: any number of them gives the same bits, and all end with one message when one fails.
 #![cfg(feature = "mpi")]
 
 use std::path::Path;
@@ -8,10 +7,10 @@ use std::time::Duration;
 use crate::common::files::{Parts, assert_same_content, content, create, integers};
 use crate::common::{Ran, launcher, macrok, many_labels, ranks, ranks_with, real_data, text};
 
-/// How a run is made: ranks and threads of each.
+/// Numbers of ranks, and of threads of each.
 const SPREADS: [(usize, usize); 7] = [(1, 1), (2, 1), (3, 1), (4, 1), (7, 1), (1, 2), (2, 2)];
 
-/// With labels, with expected labels, with a formula, and with many rules whatever the data.
+/// Fits with labels, with expected labels, with a formula, and with many rules.
 const FITS: [(&str, &str); 4] = [
     ("f1.h5", "--metric macro-f1 --labels DATA"),
     ("expected.h5", "--metric macro-precision"),
@@ -19,7 +18,7 @@ const FITS: [(&str, &str); 4] = [
     ("classic.h5", "--init random --step classic --labels DATA"),
 ];
 
-/// Fits, predicts and evaluates on `data` in `folder` by `run`.
+/// Fits, predicts and evaluates on `data` in `folder`, using `run`.
 fn work(folder: &Path, data: &str, iterations: &str, run: &mut dyn FnMut(&Path, &[&str]) -> Ran) {
     for (out, options) in FITS {
         let mut args = vec!["fit", "--marginals", data, "-k", "3", "--max-iters", iterations, "--out", out];
@@ -36,7 +35,7 @@ fn work(folder: &Path, data: &str, iterations: &str, run: &mut dyn FnMut(&Path, 
     run(folder, &[&args[..], &["--json", "metrics.json"]].concat()).ok();
 }
 
-/// Text and numbers of the metrics, digit for digit.
+/// Returns the metrics, with all digits.
 fn metrics(folder: &Path) -> String {
     let text = std::fs::read_to_string(folder.join("metrics.json")).unwrap();
     let facts: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -51,7 +50,7 @@ fn assert_same_work(one: &Path, other: &Path) {
     assert_eq!(metrics(one), metrics(other));
 }
 
-/// Runs everything alone and then on `spreads` of ranks and threads, and compares.
+/// Compares the work of one process with that of `spreads` of ranks and threads.
 fn same_everywhere(synth: Option<&str>, data: &str, iterations: &str, spreads: &[(usize, usize)]) {
     if launcher().is_none() {
         return;
@@ -79,8 +78,8 @@ fn same_everywhere(synth: Option<&str>, data: &str, iterations: &str, spreads: &
 }
 
 #[test]
-fn any_ranks_and_threads_give_the_same_bits_on_made_data() {
-    // More rows than one thread takes at a time, so that threads have something to share.
+fn any_ranks_and_threads_give_the_same_bits_on_synthetic_data() {
+    // More rows than a block, so that threads share them.
     let options = "--instances 5000 --labels 60 --features 40 --nnz 15 --seed 11";
     same_everywhere(Some(options), "data.h5", "6", &SPREADS);
 }
@@ -92,7 +91,7 @@ fn any_number_of_ranks_gives_the_same_bits_on_bibtex() {
     }
 }
 
-/// Columns of either width, both renumbered by what each rank happens to see first.
+/// Renumbering must not depend on the rows of a rank.
 #[test]
 fn any_ranks_and_threads_give_the_same_bits_on_many_labels() {
     for (labels, spreads) in
@@ -106,7 +105,7 @@ fn any_ranks_and_threads_give_the_same_bits_on_many_labels() {
 }
 
 #[test]
-fn all_ranks_stop_together_for_whatever_reason() {
+fn all_ranks_stop_together_for_the_same_reason() {
     if launcher().is_none() {
         return;
     }
@@ -131,7 +130,7 @@ fn all_ranks_stop_together_for_whatever_reason() {
 }
 
 #[test]
-fn ranks_without_rows_take_part_like_any_other() {
+fn ranks_without_rows_give_the_same_bits() {
     same_everywhere(
         Some("--instances 3 --labels 6 --nnz 5 --avg-labels 2"),
         "data.h5",
@@ -142,7 +141,7 @@ fn ranks_without_rows_take_part_like_any_other() {
 
 #[test]
 fn the_comparison_sees_a_mixture_whose_draws_differ() {
-    // What the tests above rely on: more than one rule, and two seeds that draw differently.
+    // The tests above need more than one rule, and seeds that draw differently.
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let options = "synth data.h5 --instances 5000 --labels 60 --features 40 --nnz 15 --seed 11";
@@ -157,7 +156,7 @@ fn the_comparison_sees_a_mixture_whose_draws_differ() {
     assert_ne!(content(&folder.join("rule.h5")), content(&folder.join("madow.h5")));
 }
 
-/// Nine rows of two labels, the last with a value that is no probability.
+/// Writes nine rows of two labels, the last with an invalid probability.
 fn write_bad_last_row(path: &Path) {
     let good: &[(i64, f64)] = &[(0, 0.5), (1, 0.25)];
     let bad: &[(i64, f64)] = &[(0, 0.5), (1, 1.5)];
@@ -168,7 +167,7 @@ fn write_bad_last_row(path: &Path) {
 const FIT: [&str; 7] = ["fit", "--marginals", "data.h5", "-k", "1", "--out", "clf.h5"];
 
 #[test]
-fn an_error_on_the_last_rank_is_said_once_and_ends_all() {
+fn an_error_on_the_last_rank_is_reported_once_and_ends_all() {
     let folder = tempfile::tempdir().unwrap();
     write_bad_last_row(&folder.path().join("data.h5"));
     let Some(ran) = ranks(3, folder.path(), &FIT) else { return };
@@ -179,7 +178,7 @@ fn an_error_on_the_last_rank_is_said_once_and_ends_all() {
     assert!(!folder.path().join("clf.h5").exists());
 }
 
-/// A fit on three ranks of which one misbehaves as `fault` says.
+/// Runs a fit on three ranks, one of which has a `fault`.
 fn misbehaving(fault: &str) -> Option<Ran> {
     let folder = tempfile::tempdir().unwrap();
     macrok(folder.path(), &["synth", "data.h5", "--instances", "30"]).ok();
@@ -198,7 +197,7 @@ fn a_panic_on_one_rank_ends_all() {
 }
 
 #[test]
-fn an_error_that_only_one_rank_knows_of_ends_all() {
+fn an_error_on_one_rank_ends_all() {
     let Some(ran) = misbehaving("fail@start:1") else { return };
     assert_eq!(ran.errors().len(), 1, "{ran}");
 }

@@ -1,5 +1,4 @@
-//! Whole experiments: the same results from any number of ranks, nothing done twice, nothing lost, and one clear
-//! message for whatever is wrong with a job file.
+//! Runs of job files: any number of ranks gives the same results, and no job step is repeated without need.
 
 use std::path::Path;
 
@@ -24,9 +23,8 @@ fn any_number_of_ranks_gives_the_same_results() {
     }
 }
 
-/// What a run finds is what the commands find that it stands for.
 #[test]
-fn results_are_those_of_the_commands() {
+fn a_run_gives_the_results_of_the_commands_it_replaces() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     write(folder, "job.toml", SMALL);
@@ -70,7 +68,7 @@ fn the_skeleton_runs_and_has_the_defaults() {
     let skeleton = macrok(folder, &["run", "--skeleton"]).ok().stdout;
     write(folder, "job.toml", &skeleton);
     run(folder, "job.toml", &[]).ok();
-    // A job that says nothing but which rows has nothing left to do in the same folder: it means the same.
+    // A job that only names its rows means the same, so nothing is left to do.
     write(folder, "short.toml", "[data.fit.synth]\n[data.test.synth]\nfirst-row = 2000\n");
     assert_eq!(to_do(folder, "short.toml"), Default::default());
     assert_eq!(states(folder, "short.toml").len(), states(folder, "job.toml").len());
@@ -94,12 +92,12 @@ fn every_key_is_in_the_skeleton() {
 }
 
 #[test]
-fn nothing_is_done_twice() {
+fn no_step_is_repeated() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     write(folder, "job.toml", SMALL);
     assert_eq!(to_do(folder, "job.toml").len(), SMALL_STEPS);
-    assert!(!folder.join("out").exists(), "a list writes nothing");
+    assert!(!folder.join("out").exists(), "a list writes no files");
     let first = run(folder, "job.toml", &[]).ok();
     assert!(first.stdout.contains(&format!("{SMALL_STEPS} steps, none of them done before")), "{first}");
     let files = result_files(folder);
@@ -120,7 +118,7 @@ fn nothing_is_done_twice() {
     assert_eq!(result_files(folder), files);
 }
 
-/// Changes of the job, and the beginnings of the names of the steps that are done again for them.
+/// Changes of the job, and how the names of the job steps start that have to be repeated.
 const CHANGES: [(&str, &str, &[&str]); 8] = [
     ("repeats = 3", "repeats = 4", &["evaluation-"]),
     (
@@ -141,7 +139,7 @@ const CHANGES: [(&str, &str, &[&str]); 8] = [
 ];
 
 #[test]
-fn a_change_does_again_what_depends_on_it_and_nothing_else() {
+fn a_change_repeats_only_the_steps_that_depend_on_it() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     write(folder, "job.toml", SMALL);
@@ -163,7 +161,7 @@ fn a_change_does_again_what_depends_on_it_and_nothing_else() {
 }
 
 #[test]
-fn what_was_damaged_is_done_again_and_comes_out_the_same() {
+fn damaged_steps_are_repeated_with_the_same_results() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     write(folder, "job.toml", SMALL);
@@ -200,9 +198,8 @@ fn flip(path: &Path, from: &str, to: &str) {
     std::fs::write(path, text.replacen(from, to, 1)).unwrap();
 }
 
-/// Data of a job in files: what counts is what is in them.
 #[test]
-fn data_that_changed_are_noticed_and_data_that_moved_are_not() {
+fn only_the_content_of_data_files_counts() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let shape = ["--labels", "30", "--nnz", "10", "--features", "20", "--instances", "100"];
@@ -231,12 +228,12 @@ fn data_that_changed_are_noticed_and_data_that_moved_are_not() {
 }
 
 #[test]
-fn two_runs_do_not_work_in_one_folder() {
+fn a_folder_in_use_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     write(folder, "job.toml", SMALL);
     std::fs::create_dir(folder.join("out")).unwrap();
-    // As a run on another host would have it.
+    // The lock of a run on another host.
     let held = std::fs::File::create(folder.join("out/run.lock")).unwrap();
     std::fs::write(folder.join("out/run.lock"), r#"{"host":"node7","process":4711,"job":"99"}"#).unwrap();
     held.lock().unwrap();
@@ -245,7 +242,7 @@ fn two_runs_do_not_work_in_one_folder() {
     let message = "macrok: error: out: another run is working there (process 4711 on node7, Slurm job 99); wait for it, or \
                    name another folder with --out";
     assert_eq!(ran.errors(), [message]);
-    // One that was killed leaves the file, but no lock.
+    // A killed run leaves the file without a lock.
     drop(held);
     run(folder, "job.toml", &[]).ok();
 }
@@ -268,7 +265,7 @@ fn other_folders_are_left_alone() {
 }
 
 #[test]
-fn an_error_in_a_job_is_said_once_by_all_ranks() {
+fn several_ranks_report_an_error_in_a_job_once() {
     if launcher().is_none() {
         return;
     }
@@ -281,7 +278,6 @@ fn an_error_in_a_job_is_said_once_by_all_ranks() {
     assert!(!folder.path().join("out").exists());
 }
 
-/// The jobs that come with the program.
 #[test]
 fn the_demo_ends_with_a_table() {
     let folder = tempfile::tempdir().unwrap();
@@ -308,7 +304,7 @@ fn the_jobs_for_real_data_agree_with_the_python_tool() {
         for row in all["results"].as_array().unwrap() {
             let of = |what: &str| row[what].as_str().unwrap_or_default().to_owned();
             let key = |name: &str| format!("{name}@{}", row["k"]);
-            // Where nothing is drawn or fitted, the numbers are the same but for their single precision.
+            // Top-k neither draws nor fits, so only the precision of the numbers differs.
             if of("strategy") == "top-k" {
                 for (metric, value) in theirs["baselines"][key("top-k")].as_object().unwrap() {
                     let ours = row["metrics"][metric]["mean"].as_f64().unwrap();

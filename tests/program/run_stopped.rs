@@ -1,4 +1,4 @@
-//! A run that is killed, or asked to stop, loses nothing: the same command goes on to the same results.
+//! A run that is killed or stopped resumes with the same command, to the same results.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use crate::common::experiments::{SMALL, result_files, run, states, to_do, write};
 use crate::common::{Ran, STARTING, limited, macrok_with, program, ranks_with};
 
-/// The small job with fits that take many iterations.
+/// Returns the small job with fits of many iterations.
 fn long() -> String {
     SMALL.replace("max-iters = 6", "max-iters = 12\nstep = \"classic\"\nmin-gain = 0.0")
 }
 
-/// The results of the long job, undisturbed.
+/// Returns the results of the long job without interruption.
 fn undisturbed() -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "job.toml", &long());
@@ -26,10 +26,10 @@ fn checkpoints(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn a_killed_run_goes_on_where_it_was() {
+fn a_killed_run_resumes() {
     let results = undisturbed();
-    // Between two steps, and in the middle of a fit. Checkpoints are written beside the work, so that how many there are
-    // when a fit is killed depends on the disk.
+    // Between two job steps, and during a fit. A background thread writes checkpoints, so how many exist when a fit is
+    // killed depends on the disk.
     for fault in
         ["kill@step#4:0", "sleep=20@iteration:0,kill@save#2:0", "sleep=20@iteration:0,kill@iteration#20:0"]
     {
@@ -43,7 +43,7 @@ fn a_killed_run_goes_on_where_it_was() {
         let left = to_do(folder, "job.toml");
         let begun = left.values().filter(|state| *state == "to go on from its checkpoint").count();
         assert!(begun <= usize::from(fault.contains("iteration")), "{fault}: {left:?}");
-        assert!(left.len() < states(folder, "job.toml").len(), "{fault}: nothing was kept");
+        assert!(left.len() < states(folder, "job.toml").len(), "{fault}: no step was kept");
         let again = run(folder, "job.toml", &[]).ok();
         assert_eq!(again.stdout.matches("going on after iteration").count(), begun, "{fault}: {again}");
         assert_eq!(result_files(folder), results, "{fault}");
@@ -51,7 +51,7 @@ fn a_killed_run_goes_on_where_it_was() {
     }
 }
 
-/// Starts the long job so that its iterations take a while.
+/// Starts the long job with slow iterations.
 fn start_slowly(folder: &Path) -> Child {
     write(folder, "job.toml", &long());
     let mut command = limited(60);
@@ -61,21 +61,21 @@ fn start_slowly(folder: &Path) -> Child {
     command.spawn().unwrap()
 }
 
-fn wait_for(what: &str, mut there: impl FnMut() -> bool) {
+fn wait_for(what: &str, mut exists: impl FnMut() -> bool) {
     let start = Instant::now();
-    while !there() {
-        assert!(start.elapsed() < Duration::from_secs(40), "{what} did not come");
+    while !exists() {
+        assert!(start.elapsed() < Duration::from_secs(40), "timed out waiting for {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
 
 #[test]
-fn a_run_that_is_asked_to_stop_keeps_its_fit_and_says_how_to_go_on() {
+fn a_stopped_run_keeps_its_fit_and_names_the_command_to_resume() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let child = start_slowly(folder);
     wait_for("a checkpoint", || !checkpoints(folder).is_empty());
-    // `timeout` hands it on.
+    // `timeout` forwards it.
     assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
     let ended = child.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&ended.stderr);
@@ -91,7 +91,7 @@ fn a_run_that_is_asked_to_stop_keeps_its_fit_and_says_how_to_go_on() {
 }
 
 #[test]
-fn the_end_of_the_time_is_a_reason_to_stop_and_status_75_says_so() {
+fn a_run_near_its_time_limit_stops_with_status_75() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     write(folder, "job.toml", &long());
@@ -101,7 +101,7 @@ fn the_end_of_the_time_is_a_reason_to_stop_and_status_75_says_so() {
     assert_eq!(result_files(folder), undisturbed());
 }
 
-/// Leaves a job in the middle of its first fit.
+/// Stops a job during its first fit.
 fn stop_in_first_fit(folder: &Path) -> Ran {
     let args = ["run", "job.toml", "--out", "out", "--time-limit", "0:03"];
     let ran = macrok_with(folder, &args, &[("MACROK_TEST_FAULT", "sleep=500@iteration:0")]);
@@ -110,9 +110,8 @@ fn stop_in_first_fit(folder: &Path) -> Ran {
     ran
 }
 
-/// What a run was stopped at is of no use to a job that asks for something else.
 #[test]
-fn a_checkpoint_of_other_options_is_not_gone_on_from() {
+fn a_fit_with_other_options_does_not_resume() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     write(folder, "job.toml", &long());
@@ -124,7 +123,7 @@ fn a_checkpoint_of_other_options_is_not_gone_on_from() {
 }
 
 #[test]
-fn ranks_go_on_with_what_one_process_began() {
+fn ranks_resume_a_run_of_one_process() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     write(folder, "job.toml", &long());

@@ -1,5 +1,5 @@
-//! Asked to stop, by a signal or by the clock, a fit saves what it has and says how to go on; anything else ends at once and
-//! leaves no half-written file.
+//! A signal or the time limit makes a fit save its state and name the command to resume it. Other commands end immediately
+//! and leave no incomplete file.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::common::files::assert_same_content;
 use crate::common::jobs::Job;
 use crate::common::{Ran, launcher, limited, macrok, macrok_with, names, on, program, run, text};
 
-/// Some thirty steps, which take three seconds when each is made to sleep.
+/// A fit of about thirty iterations, which take three seconds when each of them sleeps.
 const FIT: &str = "fit --marginals data.h5 --labels data.h5 -k 2 --metric macro-gmean --init random --step classic \
                    --min-gain 0 --max-iters 40";
 const SLOW: (&str, &str) = ("MACROK_TEST_FAULT", "sleep=100@iteration:0");
@@ -23,16 +23,16 @@ fn prepare(folder: &Path) {
     macrok(folder, &words(&format!("{FIT} --out whole.h5"))).ok();
 }
 
-/// Starts a slow fit and waits until it has come to its second step.
+/// Starts a fit and waits for its second iteration.
 fn begun(count: usize, folder: &Path, options: &str, variables: &[(&str, &str)]) -> Option<Job> {
     let mut job = Job::start(count, folder, &words(&format!("{FIT} {options}")), variables)?;
     job.when_said("\n        2    0.");
     Some(job)
 }
 
-/// The fit must have stopped in order because of `reason`, and go on to the same bits.
+/// Checks that the fit stopped because of `reason` and resumes to the same bits.
 #[track_caller]
-fn stopped_and_goes_on(ran: &Ran, folder: &Path, reason: &str, count: usize) {
+fn assert_stopped_and_resumes(ran: &Ran, folder: &Path, reason: &str, count: usize) {
     assert_eq!(ran.status, Some(75), "{ran}");
     let said: Vec<&str> =
         ran.stderr.lines().filter(|line| line.contains("stopped after iteration")).collect();
@@ -41,7 +41,7 @@ fn stopped_and_goes_on(ran: &Ran, folder: &Path, reason: &str, count: usize) {
     assert!(said[0].contains("which clf.h5.checkpoint holds; to go on"), "{ran}");
     assert!(ran.errors().is_empty(), "{ran}");
     assert_eq!(names(folder).iter().filter(|name| name.starts_with('.')).count(), 0, "{:?}", names(folder));
-    let (_, command) = said[0].split_once(": /").expect("a command to go on with");
+    let (_, command) = said[0].split_once(": /").expect("a command to resume with");
     let mut words: Vec<&str> = command.split(' ').collect();
     assert_eq!(words.remove(0), &text(program())[1..], "{ran}");
     assert_eq!(words.last(), Some(&"--resume"), "{ran}");
@@ -53,20 +53,20 @@ fn stopped_and_goes_on(ran: &Ran, folder: &Path, reason: &str, count: usize) {
 }
 
 #[test]
-fn every_signal_stops_a_fit_in_order_and_it_goes_on() {
+fn a_fit_stopped_by_any_signal_resumes() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     prepare(folder);
     for signal in ["TERM", "INT", "USR1", "XCPU"] {
         let job = begun(1, folder, "--out clf.h5", &[SLOW]).unwrap();
         job.signal(0, signal);
-        stopped_and_goes_on(&job.end(), folder, &format!("SIG{signal}"), 1);
+        assert_stopped_and_resumes(&job.end(), folder, &format!("SIG{signal}"), 1);
     }
 }
 
 #[test]
 fn a_signal_to_one_rank_stops_all() {
-    if cfg!(not(feature = "mpi")) || launcher().is_none() {
+    if launcher().is_none() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -75,13 +75,13 @@ fn a_signal_to_one_rank_stops_all() {
     for (rank, signal, count, then) in [(2, "TERM", 3, 2), (0, "USR1", 2, 1), (1, "INT", 2, 3)] {
         let job = begun(count, folder, "--out clf.h5", &[SLOW]).unwrap();
         job.signal(rank, signal);
-        stopped_and_goes_on(&job.end(), folder, &format!("SIG{signal}"), then);
+        assert_stopped_and_resumes(&job.end(), folder, &format!("SIG{signal}"), then);
     }
 }
 
 #[test]
 fn a_signal_to_all_ranks_stops_them_once() {
-    if cfg!(not(feature = "mpi")) || launcher().is_none() {
+    if launcher().is_none() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -89,12 +89,12 @@ fn a_signal_to_all_ranks_stops_them_once() {
     prepare(folder);
     let job = begun(4, folder, "--out clf.h5", &[SLOW]).unwrap();
     job.signal_all("USR1");
-    stopped_and_goes_on(&job.end(), folder, "SIGUSR1", 1);
+    assert_stopped_and_resumes(&job.end(), folder, "SIGUSR1", 1);
 }
 
-/// The first asks for an end of an iteration that does not come; the second does not ask.
+/// The first signal waits for the end of an iteration, which never comes here.
 #[test]
-fn a_second_signal_ends_at_once() {
+fn a_second_signal_ends_the_process_immediately() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     prepare(folder);
@@ -103,22 +103,22 @@ fn a_second_signal_ends_at_once() {
     job.when_said("a test asked rank 0 to hang at pass");
     job.signal(0, "TERM");
     job.when_said("SIGTERM: stopping as soon as nothing is lost by it; a second signal ends it at once");
-    // One that comes right after the first is taken for the same wish.
+    // A second signal right after the first counts as the same one.
     job.until_ended(|job| job.signal_all("INT"));
     let ran = job.end();
     assert_eq!(ran.status, Some(128 + 2), "{ran}");
     assert!(ran.took < Duration::from_secs(20), "{ran}");
-    // What was saved before is still good.
+    // The last checkpoint is still valid.
     macrok(folder, &words(&format!("{FIT} --out clf.h5 --resume"))).ok();
     assert_same_content(&folder.join("whole.h5"), &folder.join("clf.h5"));
 }
 
 #[test]
-fn a_signal_while_loading_is_heard_before_the_first_iteration() {
+fn a_signal_during_loading_stops_before_the_first_iteration() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     prepare(folder);
-    for count in if cfg!(feature = "mpi") && launcher().is_some() { vec![1, 3] } else { vec![1] } {
+    for count in if launcher().is_some() { vec![1, 3] } else { vec![1] } {
         let fault = format!("sleep=700@load:{}", count - 1);
         let args = format!("{FIT} --out clf.h5 --resume");
         let mut job = Job::start(count, folder, &words(&args), &[("MACROK_TEST_FAULT", &fault)]).unwrap();
@@ -134,7 +134,7 @@ fn a_signal_while_loading_is_heard_before_the_first_iteration() {
 }
 
 #[test]
-fn a_fit_stops_before_its_time_is_up() {
+fn a_fit_stops_before_its_time_limit() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     prepare(folder);
@@ -142,11 +142,11 @@ fn a_fit_stops_before_its_time_is_up() {
     let ran = macrok_with(folder, &words(&limited), &[("MACROK_TEST_FAULT", "sleep=200@iteration:0")]);
     assert!(ran.took < Duration::from_secs(3), "{ran}");
     let plain = ran.stderr.replace(" --time-limit 0:02", "");
-    stopped_and_goes_on(&Ran { stderr: plain, ..ran }, folder, "the time is nearly up", 1);
+    assert_stopped_and_resumes(&Ran { stderr: plain, ..ran }, folder, "the time is nearly up", 1);
 }
 
 #[test]
-fn the_time_that_slurm_leaves_is_the_limit() {
+fn the_end_of_a_slurm_job_is_the_time_limit() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     prepare(folder);
@@ -156,8 +156,8 @@ fn the_time_that_slurm_leaves_is_the_limit() {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
     let end = (now + 4).to_string();
     let ran = macrok_with(folder, &words(&args), &[slow, job, ("SLURM_JOB_END_TIME", &end)]);
-    stopped_and_goes_on(&ran, folder, "the time is nearly up", 1);
-    // An older Slurm has to be asked.
+    assert_stopped_and_resumes(&ran, folder, "the time is nearly up", 1);
+    // Older versions of Slurm do not set the variable, but squeue knows the time.
     let bin = tempfile::tempdir().unwrap();
     let squeue = bin.path().join("squeue");
     fs::write(&squeue, "#!/bin/sh\n[ \"$*\" = '-h -j 7 -o %L' ] && echo 0:03\n").unwrap();
@@ -169,21 +169,21 @@ fn the_time_that_slurm_leaves_is_the_limit() {
     .ok();
     let path = format!("{}:{}", text(bin.path()), std::env::var("PATH").unwrap());
     let ran = macrok_with(folder, &words(&args), &[slow, job, ("PATH", &path)]);
-    stopped_and_goes_on(&ran, folder, "the time is nearly up", 1);
-    // What was typed counts for more.
+    assert_stopped_and_resumes(&ran, folder, "the time is nearly up", 1);
+    // The option takes precedence.
     let args = format!("{args} --time-limit 1:00:00");
     macrok_with(folder, &words(&args), &[job, ("SLURM_JOB_END_TIME", "1")]).ok();
 }
 
 #[test]
-fn what_is_no_time_is_refused() {
+fn an_invalid_time_limit_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let ran = macrok(folder.path(), &words(&format!("{FIT} --out clf.h5 --time-limit 2h")));
     assert_eq!(ran.status, Some(2), "{ran}");
     assert!(ran.stderr.contains("'2h' is no time; write HH:MM:SS"), "{ran}");
 }
 
-/// What cannot be saved must not be called resumable: a script would start it again and again.
+/// Scripts would restart it for ever if the exit status claimed that.
 #[test]
 fn a_fit_whose_checkpoints_fail_does_not_claim_to_be_resumable() {
     let folder = tempfile::tempdir().unwrap();
@@ -201,9 +201,8 @@ fn a_fit_whose_checkpoints_fail_does_not_claim_to_be_resumable() {
     assert_eq!(names(folder), ["data.h5", "whole.h5"]);
 }
 
-/// Nothing can be saved, so there is nothing to wait for.
 #[test]
-fn without_checkpoints_the_first_signal_ends_a_fit() {
+fn a_fit_without_checkpoints_ends_at_the_first_signal() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     prepare(folder);
@@ -215,10 +214,10 @@ fn without_checkpoints_the_first_signal_ends_a_fit() {
 }
 
 #[test]
-fn a_command_that_is_ended_while_it_writes_leaves_nothing() {
+fn a_command_ended_while_it_writes_leaves_no_files() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    for count in if cfg!(feature = "mpi") && launcher().is_some() { vec![1, 3] } else { vec![1] } {
+    for count in if launcher().is_some() { vec![1, 3] } else { vec![1] } {
         let last = count - 1;
         let fault = format!("hang@write:{last}");
         let mut job =
@@ -235,7 +234,7 @@ fn a_command_that_is_ended_while_it_writes_leaves_nothing() {
 }
 
 #[test]
-fn what_a_killed_process_left_goes_with_the_next_that_writes_there() {
+fn the_next_writer_removes_files_of_a_killed_process() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let fault = [("MACROK_TEST_FAULT", "kill@write:0")];
@@ -246,9 +245,9 @@ fn what_a_killed_process_left_goes_with_the_next_that_writes_there() {
     assert_eq!(names(folder), ["new.h5"]);
 }
 
-/// As `nohup` does, or a script that starts it with `&`.
+/// `nohup`, and scripts that start a program with `&`, ignore signals.
 #[test]
-fn a_signal_that_was_ignored_from_the_start_stays_ignored() {
+fn signals_that_are_ignored_at_the_start_stay_ignored() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     prepare(folder);
@@ -262,9 +261,9 @@ fn a_signal_that_was_ignored_from_the_start_stays_ignored() {
     assert_same_content(&folder.join("whole.h5"), &folder.join("clf.h5"));
 }
 
-/// `macrok ... | head -1`: no trace, no complaint; and a fit is not thrown away because nobody reads its log any more.
+/// As in `macrok ... | head -1`. A fit continues when its log is not read any more.
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn a_closed_pipe_is_not_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     prepare(folder);

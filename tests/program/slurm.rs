@@ -1,5 +1,4 @@
-//! `macrok slurm`: scripts that a shell can read and that ask for what the command needs. What Slurm makes of them,
-//! `make test-cluster` shows.
+//! `macrok slurm` writes valid shell scripts that request the resources of the command. `make test-cluster` submits them.
 
 use std::path::Path;
 use std::process::Command;
@@ -19,7 +18,7 @@ fn slurm(folder: &Path, options: &[&str], command: &[&str]) -> Ran {
     macrok(folder, &[&["slurm"], options, command].concat())
 }
 
-/// The script, which must be one for bash too.
+/// Returns the script, after bash has checked its syntax.
 fn script(folder: &Path, options: &[&str], command: &[&str]) -> String {
     let text = slurm(folder, options, command).ok().stdout;
     let path = folder.join("checked.sh");
@@ -29,19 +28,19 @@ fn script(folder: &Path, options: &[&str], command: &[&str]) -> String {
     text
 }
 
-/// What sbatch reads: it stops at the first line that is neither empty nor a comment.
+/// Returns the options that sbatch reads; it stops at the first line that is neither empty nor a comment.
 fn directives(script: &str) -> Vec<&str> {
     let head = script.lines().take_while(|line| line.is_empty() || line.starts_with('#'));
     head.filter_map(|line| line.strip_prefix("#SBATCH ")?.split_whitespace().next()).collect()
 }
 
 #[test]
-fn the_script_asks_for_what_was_asked_for() {
+fn the_script_requests_what_the_options_say() {
     let folder = folder_with_data();
     let options = "--nodes 4 --tasks-per-node 3 --cpus-per-task 5 --time 1-2 --partition big --account me \
                    --job-name x --sbatch=--qos=long --mpi pmi2 --restarts 7 --module openmpi --module hdf5";
     let text = script(folder.path(), &options.split_whitespace().collect::<Vec<_>>(), &FIT);
-    let asked = directives(&text);
+    let requested = directives(&text);
     for wanted in [
         "--nodes=4",
         "--ntasks-per-node=3",
@@ -56,7 +55,7 @@ fn the_script_asks_for_what_was_asked_for() {
         "--open-mode=append",
         "--output=%x-%j.out",
     ] {
-        assert!(asked.contains(&wanted), "{wanted} is not in\n{text}");
+        assert!(requested.contains(&wanted), "{wanted} is not in\n{text}");
     }
     for line in
         ["module load openmpi hdf5 || exit", "mpi=${MACROK_MPI:-pmi2}", "restarts=${MACROK_RESTARTS:-7}"]
@@ -66,7 +65,7 @@ fn the_script_asks_for_what_was_asked_for() {
 }
 
 #[test]
-fn the_command_reaches_the_shell_word_for_word() {
+fn the_shell_sees_the_words_of_the_command() {
     let folder = folder_with_data();
     let metric = ["--metric", "0.3*instance-precision + 0.7*macro-f1"];
     let text = script(folder.path(), &[], &[&FIT[..], &metric].concat());
@@ -77,7 +76,7 @@ fn the_command_reaches_the_shell_word_for_word() {
     assert_eq!(words, [&FIT[2..], &metric].concat());
 }
 
-/// The memory in the script, and the needs of all ranks it comes from.
+/// Returns the memory in the script, and the needs of all ranks it is computed from.
 fn memory(folder: &Path, options: &[&str], command: &[&str]) -> (String, u64) {
     let ran = slurm(folder, &[options, &["--json", "-"]].concat(), command).ok();
     let facts: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
@@ -87,7 +86,7 @@ fn memory(folder: &Path, options: &[&str], command: &[&str]) -> (String, u64) {
 }
 
 #[test]
-fn memory_is_what_fit_itself_says_it_needs() {
+fn the_memory_is_that_of_the_fit() {
     let folder = folder_with_data();
     let one = ["--nodes", "1", "--tasks-per-node", "1", "--cpus-per-task", "2"];
     let (_, planned) = memory(folder.path(), &one, &FIT);
@@ -110,11 +109,11 @@ fn more_threads_and_ranks_on_a_node_get_more_memory() {
     assert_eq!(small, 1);
     let ranks = gib("--nodes 1 --tasks-per-node 16 --cpus-per-task 8");
     assert!(ranks > 4, "{ranks}");
-    assert_eq!(gib("--nodes 50 --tasks-per-node 16 --cpus-per-task 8"), ranks, "a node is as full as before");
+    assert_eq!(gib("--nodes 50 --tasks-per-node 16 --cpus-per-task 8"), ranks, "each node has as many ranks as before");
 }
 
 #[test]
-fn scripts_can_be_for_every_command_that_runs_on_ranks() {
+fn every_command_for_ranks_has_a_script() {
     let folder = folder_with_data();
     let folder = folder.path();
     macrok(folder, &FIT[1..]).ok();
@@ -131,7 +130,7 @@ fn scripts_can_be_for_every_command_that_runs_on_ranks() {
 }
 
 #[test]
-fn a_whole_experiment_gets_the_memory_of_its_largest_part() {
+fn a_run_gets_the_memory_of_its_largest_step() {
     let folder = folder_with_data();
     let folder = folder.path();
     macrok(folder, &["synth", "many.h5", "--instances", "20", "--labels", "200000", "--nnz", "8"]).ok();
@@ -142,7 +141,7 @@ fn a_whole_experiment_gets_the_memory_of_its_largest_part() {
         script(folder, &["--tasks-per-node", "1"], &["--", "run", "job.toml"])
     };
     assert!(job("data.h5", 50).contains("#SBATCH --mem=1G"));
-    // Hundreds of rules for many labels, where there is one after every iteration.
+    // With up to 500 rules for many labels, the rules need most of the memory.
     assert!(job("many.h5", 500).contains("#SBATCH --mem=4G"), "{}", job("many.h5", 500));
     std::fs::write(
         folder.join("job.toml"),
@@ -150,13 +149,13 @@ fn a_whole_experiment_gets_the_memory_of_its_largest_part() {
     )
     .unwrap();
     let made = script(folder, &[], &["--", "run", "job.toml"]);
-    assert!(!made.contains("\n#SBATCH --mem="), "what is made when the job runs cannot be looked at: {made}");
+    assert!(!made.contains("\n#SBATCH --mem="), "the memory of data that the job makes is not known: {made}");
     let absent = slurm(folder, &[], &["--", "run", "none.toml"]);
     assert_eq!((absent.status, absent.errors().len()), (Some(2), 1), "{absent}");
 }
 
 #[test]
-fn a_name_alone_makes_a_script_that_takes_the_arguments() {
+fn a_script_for_a_command_without_arguments_takes_them_from_sbatch() {
     let folder = tempfile::tempdir().unwrap();
     for command in ["train", "marginals", "fit", "evaluate", "predict", "run"] {
         let text = script(folder.path(), &["--nodes", "8"], &["--", command]);
@@ -166,7 +165,7 @@ fn a_name_alone_makes_a_script_that_takes_the_arguments() {
 }
 
 #[test]
-fn a_training_goes_on_as_a_fit_does() {
+fn scripts_resume_trainings() {
     let folder = folder_with_data();
     let train = "-- train data.h5 --estimator plt --out tree.model";
     let train: Vec<&str> = train.split_whitespace().collect();
@@ -183,7 +182,7 @@ fn a_training_goes_on_as_a_fit_does() {
 }
 
 #[test]
-fn a_script_is_written_once_unless_forced() {
+fn an_existing_script_is_replaced_only_with_force() {
     let folder = folder_with_data();
     let out = ["--out", "job.sbatch"];
     let ran = slurm(folder.path(), &out, &FIT).ok();
@@ -195,7 +194,7 @@ fn a_script_is_written_once_unless_forced() {
 }
 
 #[test]
-fn what_would_fail_in_the_job_fails_now() {
+fn mistakes_in_the_command_are_refused() {
     let folder = folder_with_data();
     let cases: [(&[&str], &str); 7] = [
         (
@@ -227,7 +226,7 @@ fn what_would_fail_in_the_job_fails_now() {
         assert!(ran.errors()[0].contains(message), "{message}\n{ran}");
         assert!(ran.stdout.is_empty(), "{ran}");
     }
-    // Told how much memory, it need not look at the data, but still at the command.
+    // With --mem the data may be missing, but the command is still checked.
     let bad = ["--", "fit", "--marginals", "no.h5", "-k", "1", "--out", "x.h5", "--checkpoint-every", "0"];
     let ran = slurm(folder.path(), &["--mem", "64G"], &bad);
     assert!(ran.status == Some(2) && ran.errors()[0].contains("--resume needs checkpoints"), "{ran}");

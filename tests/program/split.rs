@@ -1,4 +1,4 @@
-//! Splits: every row in one part and as it was, the same parts from any number of ranks, all parts or none.
+//! Splits put every row into one part, unchanged, on any number of ranks, and write all parts or none.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -17,7 +17,7 @@ fn facts(folder: &Path, args: &str) -> Value {
     serde_json::from_str(&split(folder, &format!("{args} --json -")).ok().stdout).unwrap()
 }
 
-/// The rows of a group: labels and bits of the values.
+/// Returns the rows of a group: columns and bits of the values.
 fn rows(path: &Path, group: &str) -> Vec<Vec<(i64, u32)>> {
     let starts = integers(path, &format!("{group}/indptr"));
     let columns = integers(path, &format!("{group}/indices"));
@@ -40,7 +40,7 @@ fn write_names(file: &hdf5::File, dataset: &str, names: impl Iterator<Item = Str
 }
 
 #[test]
-fn every_row_is_in_one_part_with_all_that_belongs_to_it() {
+fn every_row_is_in_one_part_with_all_its_groups() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     macrok(folder, &["synth", "data.h5", "--instances", "301", "--labels", "40", "--nnz", "12"]).ok();
@@ -75,11 +75,11 @@ fn every_row_is_in_one_part_with_all_that_belongs_to_it() {
         assert!(seen.into_iter().eq(0..301));
     }
     let file = hdf5::File::open(folder.join("part-3.h5")).unwrap();
-    let told = file.dataset("rows").unwrap();
-    let number = |name: &str| told.attr(name).unwrap().read_scalar::<u64>().unwrap();
+    let rows = file.dataset("rows").unwrap();
+    let number = |name: &str| rows.attr(name).unwrap().read_scalar::<u64>().unwrap();
     assert_eq!((number("seed"), number("part")), (7, 3));
-    assert_eq!(told.attr("fractions").unwrap().read_raw::<f64>().unwrap(), [0.5, 0.3, 0.2]);
-    let text = |name: &str| told.attr(name).unwrap().read_scalar::<VarLenUnicode>().unwrap().to_string();
+    assert_eq!(rows.attr("fractions").unwrap().read_raw::<f64>().unwrap(), [0.5, 0.3, 0.2]);
+    let text = |name: &str| rows.attr(name).unwrap().read_scalar::<VarLenUnicode>().unwrap().to_string();
     assert_eq!((text("method"), text("source")), ("stratified".into(), "data.h5".into()));
     drop(file);
     let shown = macrok(folder, &["inspect", "part-3.h5"]).ok().stdout;
@@ -87,7 +87,7 @@ fn every_row_is_in_one_part_with_all_that_belongs_to_it() {
 }
 
 #[test]
-fn any_ranks_and_threads_make_the_same_parts() {
+fn any_ranks_and_threads_write_the_same_parts() {
     if launcher().is_none() {
         return;
     }
@@ -113,7 +113,7 @@ fn any_ranks_and_threads_make_the_same_parts() {
 }
 
 #[test]
-fn seeds_fractions_and_methods_make_other_parts() {
+fn parts_depend_on_seed_fractions_and_method() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     macrok(folder, &["synth", "data.h5", "--instances", "200"]).ok();
@@ -130,7 +130,7 @@ fn seeds_fractions_and_methods_make_other_parts() {
 }
 
 #[test]
-fn parts_are_named_after_the_data_unless_told_otherwise() {
+fn parts_are_named_after_the_data_by_default() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     macrok(folder, &["synth", "my.data.h5", "--instances", "20"]).ok();
@@ -148,7 +148,7 @@ fn parts_are_named_after_the_data_unless_told_otherwise() {
 }
 
 #[test]
-fn all_parts_appear_or_none() {
+fn all_parts_are_written_or_none() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     macrok(folder, &["synth", "data.h5", "--instances", "30"]).ok();
@@ -157,7 +157,7 @@ fn all_parts_appear_or_none() {
     assert_eq!(refused.status, Some(2), "{refused}");
     assert!(refused.errors()[0].contains("b.h5: the file exists; pass --force to replace it"), "{refused}");
     assert_eq!(names(folder), ["b.h5", "data.h5"]);
-    // A rank that fails after the first part was written, and before the second is.
+    // A rank that fails between writing the first and the second part.
     for count in [1, 2] {
         let args = ["split", "data.h5", "--out", "p.h5,q.h5"];
         let Some(failed) = on(count, folder, &args, &[("MACROK_TEST_FAULT", "fail@write#2:0")]) else {
@@ -172,7 +172,7 @@ fn all_parts_appear_or_none() {
     assert!(content(&folder.join("b.h5")).contains_key("/rows"));
 }
 
-/// Ten rows of four labels, features of another number of rows, and groups nobody knows.
+/// Writes labels of ten rows and features of nine.
 fn write_odd(path: &Path) {
     let row: &[(i64, f64)] = &[(0, 1.0)];
     create(path, |file| {
@@ -182,7 +182,7 @@ fn write_odd(path: &Path) {
 }
 
 #[test]
-fn what_cannot_be_split_is_refused_and_nothing_is_made() {
+fn impossible_splits_are_refused_and_write_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     macrok(folder, &["synth", "data.h5", "--instances", "3"]).ok();
@@ -232,7 +232,7 @@ fn what_cannot_be_split_is_refused_and_nothing_is_made() {
 }
 
 #[test]
-fn what_is_left_out_is_said() {
+fn groups_that_are_left_out_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let row: &[(i64, f64)] = &[(0, 0.5)];
     create(&folder.path().join("data.h5"), |file| {
@@ -245,9 +245,9 @@ fn what_is_left_out_is_said() {
     assert!(ran.stderr.contains(left_out), "{ran}");
 }
 
-/// The long tail of real labels: 4,271 of them, most of them rare.
+/// Most of the 4,271 labels are rare.
 #[test]
-fn rare_labels_of_real_data_are_shared_out() {
+fn rare_labels_of_real_data_are_in_all_parts() {
     let Some(data) = real_data("eurlex57k/dev.h5") else { return };
     let folder = tempfile::tempdir().unwrap();
     let found = |more: &str| {
@@ -264,7 +264,7 @@ fn rare_labels_of_real_data_are_shared_out() {
     assert!(stratified.2 < plain.2, "labels without: {stratified:?}, plain {plain:?}");
 }
 
-/// A job whose rows to fit on and to test on are parts of one file.
+/// A job that fits and tests on parts of one file.
 const JOB: &str = r#"
 k = [3]
 strategies = ["top-k", "frank-wolfe"]
@@ -288,7 +288,7 @@ fn made(folder: &Path) {
 }
 
 #[test]
-fn a_job_that_divides_a_file_finds_what_the_commands_find() {
+fn a_job_that_splits_gives_the_results_of_the_commands() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     made(folder);
@@ -299,7 +299,7 @@ fn a_job_that_divides_a_file_finds_what_the_commands_find() {
             content(&folder.join(format!("out/data/{part}.h5"))),
             content(&folder.join(format!("{part}.h5"))),
         );
-        // Features are of no use there.
+        // Jobs do not copy the features.
         let theirs: Vec<_> = theirs.into_iter().filter(|(name, _)| !name.starts_with("/features")).collect();
         assert_eq!(ours.into_iter().collect::<Vec<_>>(), theirs, "{part}");
     }
@@ -323,7 +323,7 @@ fn a_job_that_divides_a_file_finds_what_the_commands_find() {
 }
 
 #[test]
-fn a_division_is_done_again_when_something_about_it_changes() {
+fn a_split_is_repeated_when_its_options_or_data_change() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     made(folder);
@@ -338,7 +338,7 @@ fn a_division_is_done_again_when_something_about_it_changes() {
     assert!(changed("seed = 4", "seed = 5").contains("made with seed = 4, but this run has seed = 5"));
     assert!(changed("[0.6, 0.4]", "[0.5, 0.5]").contains("fractions = 0.6,0.4"));
     assert!(changed("stratified = true", "stratified = false").contains("split = stratified"));
-    // More options of a fit leave the data as they are.
+    // Options of the fit do not concern it.
     write(folder, "other.toml", &JOB.replace("max-iters = 4", "max-iters = 3"));
     assert!(to_do(folder, "other.toml").keys().all(|step| !step.starts_with("data-")));
     macrok(folder, &["synth", "data.h5", "--instances", "301", "--labels", "40", "--nnz", "12", "--force"])
@@ -347,7 +347,7 @@ fn a_division_is_done_again_when_something_about_it_changes() {
 }
 
 #[test]
-fn jobs_whose_division_makes_no_sense_are_refused() {
+fn jobs_with_invalid_splits_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     made(folder);

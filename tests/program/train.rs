@@ -1,5 +1,4 @@
-//! Training and marginals: the same bits on any number of ranks and threads, a training that is killed goes on, and bad
-//! input has a clear outcome.
+//! Training and marginals do not depend on ranks and threads, a killed training resumes, and bad input is refused.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +7,7 @@ use crate::common::files::{Parts, assert_same_content, change, content, create, 
 use crate::common::jobs::Job;
 use crate::common::{Ran, launcher, macrok, names, ranks};
 
-/// Several levels of nodes, some dozen units.
+/// A tree of several levels, trained in some dozen units.
 const TREE: &str = "train data.h5 --estimator plt --leaf-size 8 --threshold 0.01";
 
 fn words(line: &str) -> Vec<&str> {
@@ -20,7 +19,7 @@ fn prepare(folder: &Path) {
 }
 
 fn has_ranks() -> bool {
-    cfg!(feature = "mpi") && launcher().is_some()
+    launcher().is_some()
 }
 
 #[test]
@@ -45,7 +44,7 @@ fn the_model_and_its_marginals_are_the_same_on_any_number_of_ranks_and_threads()
 }
 
 #[test]
-fn a_training_that_is_killed_goes_on_to_the_same_bits() {
+fn a_killed_training_resumes_to_the_same_bits() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     prepare(folder);
@@ -56,7 +55,7 @@ fn a_training_that_is_killed_goes_on_to_the_same_bits() {
     let killed = Job::start(count, folder, &words(&train), &variables).expect("a launcher").end();
     assert!(killed.status.is_some_and(|status| status > 1), "it was not killed:\n{killed}");
     assert!(!folder.join("again.model").exists());
-    // Not by accident, and not with other options.
+    // Resuming needs --resume and the same options.
     let refused = macrok(folder, &words(&train));
     assert_eq!(refused.status, Some(2), "{refused}");
     assert!(refused.stderr.contains("pass --resume to go on from it"), "{refused}");
@@ -71,13 +70,12 @@ fn a_training_that_is_killed_goes_on_to_the_same_bits() {
 }
 
 #[test]
-fn a_signal_stops_a_training_in_order_and_it_goes_on() {
+fn a_training_stopped_by_a_signal_resumes() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     prepare(folder);
     macrok(folder, &words(&format!("{TREE} --out whole.model"))).ok();
     let train = format!("{TREE} --out again.model");
-    // Slow enough to be disturbed.
     let slow = [("MACROK_TEST_FAULT", "sleep=300@unit:0")];
     let mut job = Job::start(1, folder, &words(&train), &slow).unwrap();
     job.when("a checkpoint", || folder.join("again.model.checkpoint").exists());
@@ -91,7 +89,7 @@ fn a_signal_stops_a_training_in_order_and_it_goes_on() {
 }
 
 #[test]
-fn marginals_take_labels_and_names_along() {
+fn marginals_are_written_with_the_labels() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     prepare(folder);
@@ -103,8 +101,8 @@ fn marginals_take_labels_and_names_along() {
     }
     macrok(folder, &words("fit --marginals m.h5 --labels m.h5 -k 3 --out clf.h5")).ok();
     let inspected = macrok(folder, &words("inspect a.model")).ok();
-    for told in ["model 'plt'", "80 features, 120 labels", "leaf-size 8", "forest/weights/data"] {
-        assert!(inspected.stdout.contains(told), "{told}: {inspected}");
+    for part in ["model 'plt'", "80 features, 120 labels", "leaf-size 8", "forest/weights/data"] {
+        assert!(inspected.stdout.contains(part), "{part}: {inspected}");
     }
 }
 
@@ -150,7 +148,7 @@ fn refused(change: fn(&mut Data), options: &str, says: &str) {
 }
 
 #[test]
-fn what_nothing_can_be_learnt_from_is_refused() {
+fn impossible_trainings_are_refused() {
     let plt = "--estimator plt";
     refused(|d| d.labels = Parts::new(2, &[&[][..]; 5]), plt, "d.h5:labels: no row has a label");
     refused(
@@ -183,7 +181,7 @@ fn a_file_without_labels_is_refused() {
     assert!(ran.stderr.contains("d.h5: no group 'labels'; the file has features"), "{ran}");
 }
 
-/// Marginals of the rows themselves, as text: `row:label` of what is stored.
+/// Returns row and label of the stored marginals on the training rows.
 fn stored(folder: &Path) -> Vec<(usize, i64)> {
     macrok(folder, &words("marginals a.model d.h5 --keep 9 --out m.h5 --force")).ok();
     let file = hdf5::File::open(folder.join("m.h5")).unwrap();
@@ -196,7 +194,7 @@ fn stored(folder: &Path) -> Vec<(usize, i64)> {
 }
 
 #[test]
-fn odd_but_possible_data_is_learnt_from() {
+fn degenerate_data_can_be_trained_on() {
     type Change = fn(&mut Data);
     let cases: [(&str, Change, usize); 5] = [
         ("one label", |d| d.labels = Parts::new(1, &[&[(0, 1.0)], &[], &[(0, 1.0)], &[], &[]]), 5),
@@ -259,7 +257,7 @@ fn a_model_for_other_data_is_refused() {
     refused("marginals a.model labels.h5 --out m.h5", "the model is for 2 labels, but labels.h5 has 3");
     refused("marginals d.h5 d.h5 --out m.h5", "d.h5: not a model file: it has no attribute 'model-version'");
     refused("marginals a.model d.h5 --keep 0 --out m.h5", "--keep is 0, but must be at least 1");
-    // As a later version, or another program, might have written it.
+    // A later version might write other kinds.
     fs::copy(folder.join("a.model"), folder.join("b.model")).unwrap();
     change(&folder.join("b.model"), |file| {
         file.delete_attr("estimator").unwrap();

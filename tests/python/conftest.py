@@ -1,4 +1,4 @@
-"""Runs macrok as a user would and gives tests data to run it on."""
+"""Fixtures that run macrok, and data for it."""
 
 import json
 import os
@@ -12,6 +12,7 @@ import pytest
 import scipy.sparse as sp
 
 from files import write_data
+from missing import missing
 
 
 @pytest.fixture(scope="session")
@@ -23,12 +24,12 @@ def binary():
 
 
 def launcher(ranks):
-    """What to put before the program so that it runs as so many ranks; nothing for one process."""
+    """Returns the command that starts the program as `ranks` ranks; empty for one process."""
     if ranks is None:
         return []
     mpirun = shutil.which(os.environ.get("MACROK_TEST_MPIRUN", "mpirun"))
     if mpirun is None:
-        pytest.skip("no mpirun here; name a launcher in MACROK_TEST_MPIRUN")
+        missing("mpirun; name a launcher in MACROK_TEST_MPIRUN")
     # Set in the environment and not as options, because other launchers ignore these and refuse those.
     as_root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     small_machine = {"OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
@@ -38,7 +39,7 @@ def launcher(ranks):
 
 @pytest.fixture
 def macrok(binary, tmp_path):
-    """Runs the program in a folder of its own; fails on any status but `status`."""
+    """Runs the program in the folder of the test, and checks its exit status."""
 
     def run(*arguments, status=0, ranks=None):
         command = [*launcher(ranks), binary, *map(str, arguments)]
@@ -56,8 +57,8 @@ def macrok(binary, tmp_path):
 def random_data(instances=400, labels=50, stored=12, seed=1):
     """Long-tailed marginals (f32, no stored zeros) and labels drawn from them.
 
-    Row 0 stores nothing and row 1 a single entry. The last label has no positive, and the one before it is
-    there once where nothing says so: definitions of metrics differ on such labels.
+    Row 0 stores no entries and row 1 a single one. The last label has no positive, and the one before it has one
+    without a marginal: definitions of metrics differ on such labels.
     """
     random = np.random.default_rng(seed)
     popularity = 1.0 / (1.0 + np.arange(labels))

@@ -1,4 +1,4 @@
-"""macrok's files as Python people write and read them."""
+"""Writes and reads files of macrok with h5py, SciPy and AnnData."""
 
 import anndata.io
 import h5py
@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 
 def write_data(path, marginals=None, labels=None):
-    """A data file in AnnData's layout."""
+    """Writes a data file in AnnData's layout."""
     with h5py.File(path, "w") as file:
         for name, matrix in [("marginals", marginals), ("labels", labels)]:
             if matrix is not None:
@@ -15,7 +15,7 @@ def write_data(path, marginals=None, labels=None):
 
 
 def write_parts(path, group, data, indices, indptr, shape):
-    """A CSR matrix from parts that SciPy itself might refuse."""
+    """Writes a CSR matrix from parts that SciPy might refuse."""
     with h5py.File(path, "a") as file:
         made = file.create_group(group)
         made["data"], made["indices"], made["indptr"] = data, indices, indptr
@@ -31,13 +31,13 @@ def write_classifier(path, k, slopes, intercepts, weights=(1.0,)):
 
 
 def read_classifier(path):
-    """slopes and intercepts (rules x labels), weights."""
+    """Returns slopes and intercepts (rules x labels) and weights."""
     with h5py.File(path) as file:
         return file["slopes"][:], file["intercepts"][:], file["weights"][:]
 
 
 def content(path):
-    """Every dataset and attribute of a file by name, as type, shape and bytes; `seconds`, which may differ, aside."""
+    """Returns type, shape and bytes of every dataset and attribute of a file, except `seconds`, which may differ."""
     found = {}
 
     def add(name, values):
@@ -59,7 +59,7 @@ def content(path):
 
 
 def read_predictions(path):
-    """The labels of each row as an array with k columns, and the scores beside them."""
+    """Returns labels and scores of each row, as arrays with k columns, and the shape of the matrix."""
     with h5py.File(path) as file:
         matrix = anndata.io.read_elem(file["predictions"])
     assert isinstance(matrix, sp.csr_matrix)
@@ -70,13 +70,13 @@ def read_predictions(path):
 
 
 def top_k(marginals, slopes, intercepts, k):
-    """By definition: all labels scored in float64, of equal ones the smaller label; rows sorted by label."""
+    """Returns the best labels by definition, scored in float64, the smaller of equally good ones first; sorted by label."""
     scores = np.float64(slopes) * np.float64(marginals.toarray()) + np.float64(intercepts)
     return np.sort(np.argsort(-scores, axis=1, kind="stable")[:, :k], axis=1)
 
 
 def as_matrix(labels, columns):
-    """Predicted labels (rows x k) as a 0/1 CSR matrix."""
+    """Returns predicted labels (rows x k) as a 0/1 CSR matrix."""
     rows, k = labels.shape
     return sp.csr_matrix(
         (np.ones(labels.size, dtype=np.float32), labels.ravel(), np.arange(rows + 1) * k), shape=(rows, columns)

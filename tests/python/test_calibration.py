@@ -1,4 +1,4 @@
-"""Calibrated models: the map in the file is what NumPy takes it for."""
+"""Calibrated models: the map in the file is one for `numpy.interp`."""
 
 import shutil
 
@@ -14,7 +14,7 @@ def read(path, group):
 
 
 @pytest.mark.parametrize("method", ["isotonic", "platt"])
-def test_the_map_is_numpys_interp_and_keeps_the_order(macrok, method):
+def test_the_map_is_that_of_numpy_interp_and_monotone(macrok, method):
     macrok.run("synth", "data.h5", "--instances", 300, "--labels", 40, "--nnz", 15)
     macrok.run("train", "data.h5", "--estimator", "linear", "--calibrate", method, "--out", "with.model")
     shutil.copy(macrok.folder / "with.model", macrok.folder / "without.model")

@@ -1,4 +1,4 @@
-"""Where the Python tool of the field fails: each of its known failures, shown not to be ours."""
+"""Known failures of the Python tool, which macrok does not have."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def test_k_above_the_number_of_labels_is_refused(macrok, data):
 
 
 @pytest.mark.parametrize("value", [np.nan, 40.0, -2.0, np.inf])
-def test_what_is_no_probability_is_refused(macrok, data, value):
+def test_invalid_probabilities_are_refused(macrok, data, value):
     bad = data.marginals.copy()
     bad.data[100] = value
     row = int(np.searchsorted(bad.indptr, 100, side="right")) - 1
@@ -53,7 +53,7 @@ def test_duplicate_entries_are_refused(macrok, data):
 
 
 def test_a_label_of_probability_zero_can_win(macrok):
-    """Label 2 is stored nowhere; with the largest intercept it is chosen, dense or sparse."""
+    """Label 2 is never stored, but its intercept is the largest."""
     marginals = sp.csr_matrix(np.float32([[0.3, 0.2, 0.0], [0.1, 0.9, 0.0]]))
     write_data(macrok.folder / "rows.h5", marginals)
     write_classifier(macrok.folder / "clf.h5", 1, [1, 1, 1], [0, 0, 0.5])
@@ -64,7 +64,7 @@ def test_a_label_of_probability_zero_can_win(macrok):
 
 @pytest.mark.parametrize("metric", ["macro-f1", "macro-recall", "macro-precision"])
 def test_labels_without_positives_do_not_stall_the_fit(macrok, data, metric):
-    """Ten labels lose all their positives; the fit must gain over top-k all the same."""
+    """Even if ten labels have no positives, the fit must improve on top-k."""
     truth = data.labels.toarray()
     truth[:, 5:15] = 0
     write_data(macrok.folder / "unseen.h5", data.marginals, sp.csr_matrix(truth))
@@ -84,7 +84,7 @@ def test_roots_and_worst_labels_leave_finite_rules(macrok, data, metric):
 
 
 def test_a_step_of_one_is_found(macrok, data):
-    """Macro-recall is linear: one full step to the closed form, and the start is gone."""
+    """Macro-recall is linear, so one full step leads to the closed form and removes the initial rule."""
     facts = fit(macrok, data.path, metric="macro-recall")
     assert facts["steps"][0] == 1.0
     assert facts["rules"] == 1
@@ -96,7 +96,7 @@ def test_a_step_of_one_is_found(macrok, data):
     )
 
 
-def test_an_output_that_exists_is_refused(macrok, data):
+def test_an_existing_output_is_refused(macrok, data):
     fit(macrok, data.path)
     before = (macrok.folder / "clf.h5").read_bytes()
     done = macrok.run("fit", "--marginals", data.path, "--labels", data.path, "-k", 3, "--out", "clf.h5", status=2)

@@ -1,4 +1,4 @@
-"""`macrok import` of what SciPy and NumPy save."""
+"""`macrok import` of files that SciPy and NumPy save."""
 
 import gzip
 import zipfile
@@ -17,7 +17,7 @@ def read(path, group):
 
 @pytest.mark.parametrize("compressed", [False, True])
 @pytest.mark.parametrize("kind", [sp.csr_matrix, sp.csc_matrix, sp.coo_matrix, sp.csr_array])
-def test_npz_arrives_unchanged(macrok, data, kind, compressed):
+def test_npz_is_imported_unchanged(macrok, data, kind, compressed):
     sp.save_npz(macrok.folder / "P.npz", kind(data.marginals), compressed=compressed)
     sp.save_npz(macrok.folder / "Y.npz", kind(data.labels.astype(np.int8)), compressed=compressed)
     macrok.run("import", "labels=Y.npz", "marginals=P.npz", "--out", "out.h5")
@@ -36,7 +36,7 @@ def test_dense_npy_and_features(macrok, data):
     np.testing.assert_array_equal(read(macrok.folder / "out.h5", "features").toarray(), data.marginals.toarray() - 0.5)
 
 
-def test_f64_is_rounded_to_f32_and_nothing_else(macrok):
+def test_f64_is_rounded_to_f32(macrok):
     values = sp.csr_matrix(np.random.default_rng(0).uniform(size=(20, 30)))
     sp.save_npz(macrok.folder / "P.npz", values)
     macrok.run("import", "marginals=P.npz", "--out", "out.h5")
@@ -79,7 +79,7 @@ def _backwards(path, matrix):
     ],
     ids=["zip64", "coo-backwards", "dense-npz", "fortran", "big-endian", "half"],
 )
-def test_unusual_arrays_are_read_too(macrok, name, write):
+def test_unusual_arrays_are_read(macrok, name, write):
     matrix = sp.csr_matrix(np.array([[0, 0.5, 0, 1], [0, 0, 0, 0], [0.25, 0, 0, 0]], dtype=np.float32))
     write(macrok.folder / name, matrix)
     macrok.run("import", f"marginals={name}", "--out", "out.h5")
@@ -93,7 +93,7 @@ def test_other_sparse_formats_are_refused_with_the_remedy(macrok):
 
 
 def _as_napkinxc_prints(matrix):
-    """Largest first, `label:score` with six digits and a blank behind each, as its `predict` does."""
+    """Writes `label:score` pairs, largest first, with six digits and a blank after each, like its `predict`."""
     lines = []
     for row in range(matrix.shape[0]):
         entries = matrix.indices[matrix.indptr[row] : matrix.indptr[row + 1]], matrix.data[matrix.indptr[row] : matrix.indptr[row + 1]]
@@ -103,7 +103,7 @@ def _as_napkinxc_prints(matrix):
 
 
 @pytest.mark.parametrize("gzipped", [False, True])
-def test_predictions_as_text_arrive_with_the_labels_beside_them(macrok, data, gzipped):
+def test_predictions_as_text_are_imported_with_their_labels(macrok, data, gzipped):
     text = _as_napkinxc_prints(data.marginals).encode()
     (macrok.folder / "predictions.txt").write_bytes(gzip.compress(text) if gzipped else text)
     sp.save_npz(macrok.folder / "Y.npz", data.labels)
@@ -114,14 +114,14 @@ def test_predictions_as_text_arrive_with_the_labels_beside_them(macrok, data, gz
     macrok.run("fit", "--marginals", "out.h5", "--labels", "out.h5", "-k", "3", "--out", "clf.h5")
 
 
-def test_scores_that_are_no_probabilities_are_refused_with_their_line(macrok):
+def test_scores_outside_0_to_1_are_refused_with_their_line(macrok):
     (macrok.folder / "p.txt").write_text("0:0.5\n\n1:0.25 2:-3.5\n")
     done = macrok.run("import", "marginals=p.txt", "--out", "out.h5", status=2)
     assert "p.txt:3: label 2 has the score -3.5" in done.stderr and "--clamp" in done.stderr
 
 
-def test_a_python_model_goes_in_and_its_calibration_is_numpys(macrok):
-    """Probabilities of scikit-learn, through npz, with labels; the calibration error against ten lines of NumPy."""
+def test_a_python_model_is_imported_and_its_calibration_agrees_with_numpy(macrok):
+    """Imports probabilities of scikit-learn from npz, and compares the calibration error with NumPy."""
     from sklearn.datasets import make_multilabel_classification
     from sklearn.linear_model import LogisticRegression
     from sklearn.multiclass import OneVsRestClassifier

@@ -1,4 +1,4 @@
-"""The same matrices in every layout that Python writes give the same classifier and the same predictions."""
+"""Every layout in which Python writes the same matrices gives the same classifier and predictions."""
 
 import anndata.io
 import h5py
@@ -11,7 +11,7 @@ from files import content, read_classifier, read_predictions, write_data
 
 
 def by_hand(file, name, matrix, *, shape="attribute", index=np.int32, value=np.float32, **storage):
-    """A group with the three arrays and nothing that says what it is."""
+    """Writes a group of three arrays without attributes of an encoding."""
     group = file.create_group(name)
     group.create_dataset("data", data=matrix.data.astype(value), **storage)
     group.create_dataset("indices", data=matrix.indices.astype(index), **storage)
@@ -36,7 +36,7 @@ def anndata_compressed(file, name, matrix):
 
 
 def unsorted(file, name, matrix):
-    """Columns of each row backwards."""
+    """Writes the columns of each row in descending order."""
     turned = matrix.copy()
     for start, end in zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True):
         turned.indices[start:end] = matrix.indices[start:end][::-1]
@@ -46,7 +46,7 @@ def unsorted(file, name, matrix):
 
 
 def old_text_attributes(file, name, matrix):
-    """Attributes of fixed length, as other programs write them."""
+    """Writes strings of fixed length, as some programs do."""
     by_hand(file, name, matrix)
     file[name].attrs["encoding-type"] = np.bytes_("csr_matrix")
 
@@ -62,7 +62,7 @@ def dense_boolean_labels(file, name, matrix):
 def stored_zeros_in_labels(file, name, matrix):
     if name != "labels":
         return by_hand(file, name, matrix)
-    # Every cell is an entry, most of them 0.
+    # Every cell is an entry, and most are 0.
     rows, columns = matrix.shape
     group = file.create_group(name)
     group["data"] = matrix.toarray().ravel()
@@ -104,7 +104,7 @@ LAYOUTS = {
 
 
 def results(macrok, path):
-    """What fit and predict make of a file."""
+    """Returns the classifier and the predictions for a file."""
     fitted, predicted = f"{path.stem}-clf.h5", f"{path.stem}-pred.h5"
     fit = macrok.facts("fit", "--marginals", path, "--labels", path, "-k", 3, "--metric", "macro-f1", "--out", fitted)
     macrok.run("predict", fitted, "--marginals", path, "--out", predicted)
@@ -113,7 +113,7 @@ def results(macrok, path):
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_layout_changes_nothing(macrok, data, layout):
+def test_results_do_not_depend_on_the_layout(macrok, data, layout):
     other = macrok.folder / "other.h5"
     with h5py.File(other, "w") as file:
         LAYOUTS[layout](file, "marginals", data.marginals)
@@ -124,7 +124,7 @@ def test_layout_changes_nothing(macrok, data, layout):
 
 @pytest.fixture(scope="module")
 def blocks():
-    """Enough entries for several blocks, which threads read side by side, and for ranks to share."""
+    """Data of several blocks, for several threads and ranks."""
     made = random_data(instances=4000, labels=150, stored=40)
     assert made.marginals.nnz > 2 * 65_536
     made.expected = None
@@ -138,15 +138,15 @@ def fitted(macrok, path, ranks):
     return content(out)
 
 
-# With something else before the HDF5 file: where its bytes are then depends on who counts.
+# A user block shifts all offsets in an HDF5 file.
 BEHIND_A_USER_BLOCK = ["no-encoding", "f64-int64", "chunks", "dense-f32"]
 
 
 @pytest.mark.parametrize(
     ("layout", "userblock"), [(name, 0) for name in LAYOUTS] + [(name, 512) for name in BEHIND_A_USER_BLOCK]
 )
-def test_layout_changes_no_bit_of_a_classifier(macrok, blocks, layout, userblock):
-    """On one process and on three ranks."""
+def test_no_bit_of_a_classifier_depends_on_the_layout(macrok, blocks, layout, userblock):
+    """Compares one process and three ranks."""
     if blocks.expected is None:
         write_data(macrok.folder / "usual.h5", blocks.marginals, blocks.labels)
         blocks.expected = fitted(macrok, macrok.folder / "usual.h5", None)
@@ -161,11 +161,11 @@ def test_layout_changes_no_bit_of_a_classifier(macrok, blocks, layout, userblock
 
 
 @pytest.mark.parametrize("part", ["marginals", "marginals/data"])
-def test_what_is_linked_from_another_file_is_read_from_there(macrok, data, part):
-    """A file of links to where the parts are is a usual way to keep large data."""
+def test_links_to_other_files_are_followed(macrok, data, part):
+    """Large data are often a file of links to their parts."""
     for name in ["whole.h5", "linked.h5"]:
         with h5py.File(macrok.folder / name, "w") as file:
-            # As long as all the rest, so that what is read in the wrong place looks like probabilities.
+            # As long as the rest, so that values read from the wrong place would look valid.
             file["something"] = np.full(1 if name == "whole.h5" else 100_000, 0.5, dtype=np.float32)
             by_hand(file, "marginals", data.marginals)
             by_hand(file, "labels", data.labels)
@@ -177,7 +177,7 @@ def test_what_is_linked_from_another_file_is_read_from_there(macrok, data, part)
         np.testing.assert_array_equal(other, one)
 
 
-def test_a_file_cut_off_within_the_marginals_is_refused(macrok, data):
+def test_a_file_truncated_in_the_marginals_is_refused(macrok, data):
     with h5py.File(macrok.folder / "cut.h5", "w") as file:
         by_hand(file, "labels", data.labels)
         by_hand(file, "marginals", data.marginals)
@@ -192,7 +192,7 @@ def test_a_file_cut_off_within_the_marginals_is_refused(macrok, data):
         assert not (macrok.folder / "clf.h5").exists()
 
 
-def test_group_can_be_named_and_nested(macrok, data):
+def test_groups_can_be_named_and_nested(macrok, data):
     with h5py.File(macrok.folder / "deep.h5", "w") as file:
         anndata.io.write_elem(file, "fold/three/estimates", data.marginals)
         anndata.io.write_elem(file, "truth", data.labels)
@@ -204,7 +204,7 @@ def test_group_can_be_named_and_nested(macrok, data):
     assert named["utility"] == usual["utility"]
 
 
-def test_csc_is_refused_not_misread(macrok, data):
+def test_csc_is_refused(macrok, data):
     with h5py.File(macrok.folder / "csc.h5", "w") as file:
         anndata.io.write_elem(file, "marginals", data.marginals.tocsc())
     done = macrok.run("fit", "--marginals", "csc.h5", "-k", 2, "--out", "clf.h5", status=2)

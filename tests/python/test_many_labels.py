@@ -1,4 +1,4 @@
-"""So many labels that macrok renumbers them: what it predicts is the top of the scores of all of them."""
+"""With enough labels that macrok renumbers them, it still predicts those with the best scores."""
 
 import numpy as np
 import pytest
@@ -11,11 +11,11 @@ LABELS, ROWS, K = 70_000, 150, 5
 
 @pytest.fixture(scope="module")
 def many():
-    """Marginals of two digits, so that ties abound; frequent labels have the largest numbers."""
+    """Marginals of two digits, which makes many ties; frequent labels have the largest numbers."""
     random = np.random.default_rng(3)
     rows = []
     for row in range(ROWS):
-        # Rows of 0, 1, 2, ... entries first, then one with nearly all labels.
+        # The first rows have 0, 1, 2, ... entries, then one has nearly all labels.
         length = row if row < K + 2 else 69_000 if row == K + 2 else 60
         draws = LABELS - 1 - (LABELS * random.uniform(size=2 * length) ** 3).astype(int)
         columns = random.permutation(LABELS)[:length] if length > 1000 else np.unique(draws)[-length:] if length else []
@@ -38,7 +38,7 @@ def predicted(macrok, classifier, k=K):
 
 
 @pytest.mark.parametrize("with_labels", [True, False])
-def test_a_fit_over_many_labels_predicts_the_top_of_its_scores(macrok, many, with_labels):
+def test_a_fit_over_many_labels_predicts_its_best_scores(macrok, many, with_labels):
     marginals, truth = many
     write_data(macrok.folder / "many.h5", marginals, truth)
     labels = ["--labels", "many.h5"] if with_labels else []
@@ -56,13 +56,13 @@ def test_a_fit_over_many_labels_predicts_the_top_of_its_scores(macrok, many, wit
 
 @pytest.mark.parametrize("k", [1, K, 40])
 @pytest.mark.parametrize("seed", range(2))
-def test_any_rule_over_many_labels_predicts_the_top_of_its_scores(macrok, many, seed, k):
-    """Coefficients of few values: ties abound between stored labels and unstored ones."""
+def test_any_rule_over_many_labels_predicts_its_best_scores(macrok, many, seed, k):
+    """Coefficients of few values make many ties between stored and zero labels."""
     marginals, _ = many
     write_data(macrok.folder / "many.h5", marginals)
     random = np.random.default_rng(seed)
     slopes = random.integers(-2, 5, size=LABELS) / 2
-    # Few labels have the largest intercept, and seed 1 has them among the large numbers.
+    # Few labels have the largest intercept; with seed 1 they have large numbers.
     intercepts = random.integers(-3, 1, size=LABELS) / 4
     intercepts[-20 if seed else 20 :][:20] += 0.5
     write_classifier(macrok.folder / "one.h5", k, slopes, intercepts)

@@ -1,4 +1,4 @@
-"""What `evaluate` prints against scikit-learn, xcolumns, and definitions written out in NumPy."""
+"""Compares `evaluate` with scikit-learn, xcolumns, and definitions in NumPy."""
 
 import json
 
@@ -18,7 +18,7 @@ K = 3
 
 @pytest.fixture
 def judged(macrok, data):
-    """Predictions, the truth, and macrok's metrics of them."""
+    """Predictions, true labels, and macrok's metrics."""
     macrok.run("baseline", "power-law", "--labels", data.path, "-k", K, "--out", "clf.h5")
     macrok.run("predict", "clf.h5", "--marginals", data.path, "--out", "pred.h5")
     train = random_data(instances=300, seed=2)
@@ -81,30 +81,30 @@ def test_xcolumns_agrees(judged, average):
         ), ours
 
 
-def test_xcolumns_agrees_on_the_rest(judged):
+def test_xcolumns_agrees_on_other_metrics(judged):
     truth, predicted = (matrix.astype(np.float64) for matrix in dense(judged))
     metrics = judged.metrics
     assert metrics["coverage"] == pytest.approx(xcolumns.metrics.coverage(truth, predicted), abs=1e-12)
     assert metrics["instance-precision"] == pytest.approx(
         xcolumns.metrics.precision_at_k(truth, predicted, k=K), abs=1e-9
     )
-    # 0 / 0 is NaN there and 0 here.
+    # 0 / 0 is NaN in xcolumns and 0 in macrok.
     with np.errstate(invalid="ignore"):
         hmean = np.nan_to_num(xcolumns.metrics.binary_hmean(truth, predicted, epsilon=1e-9))
     assert metrics["macro-hmean"] == pytest.approx(hmean.mean(), abs=1e-5)
 
 
-def test_accuracy_and_auc_by_their_definition(judged):
+def test_accuracy_and_auc_agree_with_their_definitions(judged):
     truth, predicted = dense(judged)
     for average in ["macro", "micro"]:
         assert judged.metrics[f"{average}-accuracy"] == pytest.approx((truth == predicted).mean(), abs=1e-12)
     both = [j for j in range(truth.shape[1]) if 0 < truth[:, j].sum() < len(truth)]
-    # A label that is never there has AUC 0 here and none in scikit-learn.
+    # A label without positives has AUC 0 in macrok and none in scikit-learn.
     expected = sum(sklearn.metrics.roc_auc_score(truth[:, j], predicted[:, j]) for j in both) / truth.shape[1]
     assert judged.metrics["macro-auc"] == pytest.approx(expected, abs=1e-5)
 
 
-def test_ndcg_by_its_definition(judged):
+def test_ndcg_agrees_with_its_definition(judged):
     total = 0.0
     for row in range(judged.labels.shape[0]):
         relevant = set(judged.labels[row].indices)
@@ -118,8 +118,8 @@ def test_ndcg_by_its_definition(judged):
     assert judged.metrics["ndcg"] == pytest.approx(total / judged.labels.shape[0], abs=1e-9)
 
 
-def test_propensity_scored_precision_by_its_definition(judged):
-    """Jain et al. 2016 as the Extreme Classification repository computes it: gain over the best possible gain."""
+def test_propensity_scored_precision_agrees_with_its_definition(judged):
+    """Gain over the best possible gain (Jain et al. 2016), as in the Extreme Classification repository."""
     a, b = 0.55, 1.5
     instances = judged.train.shape[0]
     counts = judged.train.toarray().sum(axis=0)
@@ -131,8 +131,8 @@ def test_propensity_scored_precision_by_its_definition(judged):
     assert judged.metrics["ps-precision"] == pytest.approx(gain / best, abs=1e-9)
 
 
-def test_draws_have_the_mean_and_deviation_of_numpy(macrok, data):
-    """Each draw of a mixture is a prediction; `evaluate` of the classifier sums them up."""
+def test_mean_and_deviation_over_draws_agree_with_numpy(macrok, data):
+    """`evaluate` of a classifier summarises several draws of predictions."""
     macrok.run(
         "fit", "--marginals", data.path, "--labels", data.path, "-k", K, "--metric", "macro-f1", "--step", "classic",
         "--max-iters", 5, "--out", "clf.h5",
@@ -157,8 +157,8 @@ def test_draws_have_the_mean_and_deviation_of_numpy(macrok, data):
         ),
     ],
 )
-def test_predictions_of_another_tool_are_judged_too(macrok, data, store):
-    """Any k labels a row, as 0 and 1."""
+def test_predictions_of_other_tools_are_evaluated(macrok, data, store):
+    """Any k labels of each row, as 0 and 1."""
     random = np.random.default_rng(3)
     chosen = np.argsort(random.uniform(size=data.labels.shape), axis=1)[:, :K]
     predicted = as_matrix(np.sort(chosen, axis=1), data.labels.shape[1])
@@ -170,7 +170,7 @@ def test_predictions_of_another_tool_are_judged_too(macrok, data, store):
     assert facts["metrics"]["macro-f1"]["mean"] == pytest.approx(expected, abs=1e-5)
 
 
-def test_json_on_standard_output_is_nothing_but_json(macrok, data):
+def test_json_on_standard_output_is_only_json(macrok, data):
     common = ["--json", "-"]
     for arguments in [
         ["synth", "made.h5", "--instances", 50],

@@ -1,4 +1,4 @@
-"""Predictions and classifiers read back, and computed again from their definition."""
+"""Compares predictions and classifiers with their definitions."""
 
 import h5py
 import numpy as np
@@ -16,14 +16,14 @@ def predict(macrok, classifier, data, *more):
 
 
 def check_whole(labels, shape, k):
-    """Exactly k distinct labels a row, in order."""
+    """Checks that each row has exactly k distinct labels, in order."""
     assert labels.shape == (shape[0], k)
     assert (np.diff(labels, axis=1) > 0).all()
     assert labels.min() >= 0 and labels.max() < shape[1]
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_a_baseline_predicts_the_top_of_its_scores(macrok, data, strategy):
+def test_a_baseline_predicts_its_best_scores(macrok, data, strategy):
     macrok.run("baseline", strategy, "--labels", data.path, "-k", 4, "--out", "clf.h5")
     (slopes,), (intercepts,), weights = read_classifier(macrok.folder / "clf.h5")
     assert weights.tolist() == [1.0]
@@ -34,8 +34,8 @@ def test_a_baseline_predicts_the_top_of_its_scores(macrok, data, strategy):
 
 @pytest.mark.parametrize("k", [1, 3, 49, 50])
 @pytest.mark.parametrize("seed", range(3))
-def test_any_rule_predicts_the_top_of_its_scores_with_ties(macrok, data, k, seed):
-    """Coefficients of few values, so that ties abound; negative slopes, so that unstored labels win."""
+def test_any_rule_predicts_its_best_scores_with_ties(macrok, data, k, seed):
+    """Coefficients of few values make ties, and negative slopes let zero labels win."""
     random = np.random.default_rng(seed)
     slopes = random.integers(-2, 3, size=50) / 2
     intercepts = random.integers(-3, 3, size=50) / 4
@@ -49,7 +49,7 @@ def test_any_rule_predicts_the_top_of_its_scores_with_ties(macrok, data, k, seed
 
 
 def test_support_candidates_come_from_the_row(macrok, data):
-    """With --candidates support an unstored label fills up a short row, and does nothing else."""
+    """With --candidates support zero labels only complete rows of fewer than k entries."""
     macrok.run(
         "baseline",
         "macro-balanced-accuracy",
@@ -86,8 +86,8 @@ def test_a_mixture_draws_each_row_from_one_of_its_rules(macrok, data):
 
 
 @pytest.mark.parametrize("sampling", ["rule", "madow"])
-def test_labels_are_drawn_with_their_chances(macrok, sampling):
-    """The same row 20,000 times: how often a label is predicted is the weight of the rules that choose it."""
+def test_labels_are_drawn_with_their_probabilities(macrok, sampling):
+    """Over 20,000 equal rows, the share of a label is the weight of the rules that choose it."""
     rows, k = 20_000, 2
     one = np.float32([[0.5, 0.4, 0.3, 0.2, 0.1, 0.0]])
     write_data(macrok.folder / "rows.h5", sp.csr_matrix(np.repeat(one, rows, axis=0)))
@@ -103,7 +103,7 @@ def test_labels_are_drawn_with_their_chances(macrok, sampling):
     assert (found[chances == 0] == 0).all()
 
 
-def test_a_fitted_classifier_reads_back(macrok, data):
+def test_a_fitted_classifier_can_be_read(macrok, data):
     facts = macrok.facts(
         "fit", "--marginals", data.path, "--labels", data.path, "-k", 3, "--metric", "macro-f1", "--out", "clf.h5"
     )
@@ -123,7 +123,7 @@ def test_a_fitted_classifier_reads_back(macrok, data):
 
 
 def test_the_reported_utility_is_that_of_the_mixture_in_the_file(macrok, data):
-    """Macro-F1 of the expected confusion tensor, from the file's rules and nothing else."""
+    """Computes macro-F1 of the expected confusion tensor from the file alone."""
     facts = macrok.facts(
         "fit", "--marginals", data.path, "--labels", data.path, "-k", 3, "--metric", "macro-f1", "--out", "clf.h5"
     )

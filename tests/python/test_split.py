@@ -1,4 +1,4 @@
-"""`macrok split`, seen from the other side: Python finds every row again."""
+"""`macrok split`, read by Python."""
 
 import anndata.io
 import h5py
@@ -12,7 +12,7 @@ def read(path, group):
 
 
 @pytest.mark.parametrize("method", [[], ["--stratified"]])
-def test_rows_can_be_traced(macrok, data, method):
+def test_the_rows_of_parts_can_be_traced(macrok, data, method):
     macrok.run("split", "data.h5", "--fractions", "0.75,0.25", "--seed", 3, "--out", "a.h5,b.h5", *method)
     rows = []
     for name in ["a.h5", "b.h5"]:
@@ -27,7 +27,7 @@ def test_rows_can_be_traced(macrok, data, method):
     np.testing.assert_array_equal(np.sort(np.concatenate(rows)), np.arange(data.labels.shape[0]))
 
 
-def test_stratified_parts_share_out_every_label(macrok, data):
+def test_stratified_parts_have_positives_of_every_label(macrok, data):
     macrok.run("split", "data.h5", "--stratified", "--out", "a.h5,b.h5")
     all_positives = np.asarray(data.labels.sum(axis=0)).ravel()
     first = np.asarray(read(macrok.folder / "a.h5", "labels").sum(axis=0)).ravel()

@@ -1,4 +1,4 @@
-"""Models and marginals read with h5py, and computed again from their definition."""
+"""Compares models and marginals with their definitions."""
 
 import json
 
@@ -14,7 +14,7 @@ def matrix(group, shape=None):
 
 
 def marginals_of(model, features):
-    """The product of the probabilities on the path to each label, averaged over trees."""
+    """Returns the product of the probabilities on the path to each label, averaged over trees."""
     forest = model["forest"]
     length = np.sqrt(np.asarray(features.multiply(features).sum(axis=1)).ravel())
     unit = sp.diags(1 / np.where(length > 0, length, 1)) @ features
@@ -32,7 +32,7 @@ def marginals_of(model, features):
 
 
 @pytest.mark.parametrize("options", ["plt --leaf-size 10", "plt --trees 2 --arity 5 --leaf-size 3", "linear"])
-def test_marginals_are_what_the_model_says(macrok, options):
+def test_marginals_of_trees_agree_with_their_definition(macrok, options):
     macrok.run("synth", "train.h5", "--instances", 300, "--labels", 60, "--features", 50, "--nnz", 20)
     macrok.run("synth", "rest.h5", "--instances", 50, "--first-row", 300, "--labels", 60, "--features", 50, "--nnz", 20)
     macrok.run("train", "train.h5", "--estimator", *options.split(), "--seed", 7, "--out", "a.model")
@@ -54,7 +54,7 @@ def test_marginals_are_what_the_model_says(macrok, options):
 
 
 @pytest.mark.parametrize("hidden", ["128", "130,150,128"])
-def test_marginals_are_what_the_network_says(macrok, hidden):
+def test_marginals_of_networks_agree_with_their_definition(macrok, hidden):
     macrok.run("synth", "train.h5", "--instances", 300, "--labels", 60, "--features", 50, "--nnz", 20)
     macrok.run(
         "train", "train.h5", "--estimator", "mlp", "--hidden", hidden, "--epochs", 2, "--validation", 0, "--out", "a.model",

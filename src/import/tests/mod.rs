@@ -1,4 +1,4 @@
-//! Each format read back, each error by its message, real files, and bytes nobody meant.
+//! Each format read back, each error by its message, and bytes nobody meant.
 
 mod arff;
 mod arrays;
@@ -6,7 +6,6 @@ mod fuzz;
 mod inputs;
 mod lines;
 mod predictions;
-mod real;
 mod zip;
 
 use std::path::PathBuf;
