@@ -97,7 +97,9 @@ fn eurlex_train_utilities_are_at_least_the_python_tools() {
 /// stops at top-k, with 0.2286 on dev and 0.2193 on test.
 #[test]
 fn labels_without_a_positive_do_not_stall_the_fit() {
-    let (Some(dev), Some(test)) = (real_data("eurlex57k/dev.h5"), real_data("eurlex57k/test.h5")) else { return };
+    let (Some(dev), Some(test)) = (real_data("eurlex57k/dev.h5"), real_data("eurlex57k/test.h5")) else {
+        return;
+    };
     let (shard, population) = load(dev);
     let fit = fit(&shard, &population, "macro-f1", 5, Candidates::All);
     assert!(population.positives.iter().filter(|&&positives| positives == 0).count() > 1000);

@@ -109,7 +109,11 @@ fn more_threads_and_ranks_on_a_node_get_more_memory() {
     assert_eq!(small, 1);
     let ranks = gib("--nodes 1 --tasks-per-node 16 --cpus-per-task 8");
     assert!(ranks > 4, "{ranks}");
-    assert_eq!(gib("--nodes 50 --tasks-per-node 16 --cpus-per-task 8"), ranks, "each node has as many ranks as before");
+    assert_eq!(
+        gib("--nodes 50 --tasks-per-node 16 --cpus-per-task 8"),
+        ranks,
+        "each node has as many ranks as before"
+    );
 }
 
 #[test]

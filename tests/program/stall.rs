@@ -17,8 +17,12 @@ fn ranks_that_wait_for_one_that_hangs_end_the_job_with_a_message() {
     let Some(ran) = ranks_with(3, folder.path(), &args, &hang, 60) else { return };
     assert_eq!(ran.status, Some(1), "{ran}");
     let [error] = ran.errors()[..] else { panic!("{ran}") };
-    let waited = error.split_once("has waited ").and_then(|(_, rest)| rest.split_once(" s for the other ranks"));
-    assert!(waited.is_some_and(|(seconds, _)| seconds.parse().is_ok_and(|seconds: u32| seconds >= 2)), "{ran}");
+    let waited =
+        error.split_once("has waited ").and_then(|(_, rest)| rest.split_once(" s for the other ranks"));
+    assert!(
+        waited.is_some_and(|(seconds, _)| seconds.parse().is_ok_and(|seconds: u32| seconds >= 2)),
+        "{ran}"
+    );
     assert!(error.contains("--stall-timeout 2"), "{ran}");
     assert!(ran.took < Duration::from_secs(40), "{ran}");
     let left: Vec<String> = std::fs::read_dir(folder.path())
