@@ -39,7 +39,9 @@ fn ranks_that_wait_for_less_than_the_timeout_continue() {
     macrok(folder.path(), &["synth", "data.h5"]).ok();
     // Together the passes take longer than the timeout.
     let slow = [("MACROK_TEST_FAULT", "sleep=600@pass:1")];
-    let args = [&FIT[..], &["4", "--out", "clf.h5", "--max-iters", "8", "--tolerance", "0"]].concat();
+    let args =
+        [&FIT[..], &["4", "--out", "clf.h5", "--max-iters", "8", "--min-gain", "0", "--tolerance", "0"]]
+            .concat();
     let Some(ran) = ranks_with(2, folder.path(), &args, &slow, 60) else { return };
     assert!(ran.took > Duration::from_secs(4), "the test needs longer fits: {ran}");
     ran.ok();
