@@ -13,6 +13,11 @@ pub fn format_count(value: u64) -> String {
     text
 }
 
+/// A number of things: `1 rank`, `3 ranks`.
+pub fn count_noun(count: usize, noun: &str) -> String {
+    format!("{} {noun}{}", format_count(count as u64), if count == 1 { "" } else { "s" })
+}
+
 /// Bytes in the unit that suits them.
 pub fn format_bytes(value: u64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB"];

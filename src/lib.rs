@@ -30,6 +30,7 @@ pub mod machine;
 pub mod measure;
 pub mod memory;
 pub mod optimize;
+pub mod pipeline;
 pub mod probe;
 pub mod progress;
 pub mod random;

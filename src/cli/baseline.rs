@@ -5,11 +5,10 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use super::common::{Context, PropensityModel};
-use crate::classifier::{BaselineConstants, BaselineStrategy, Candidates, Mixture, baseline_rule};
-use crate::classifier_file::ClassifierFile;
+use crate::classifier::{BaselineConstants, BaselineStrategy, Candidates};
 use crate::error::{Result, usage};
 use crate::format::format_count;
-use crate::load::{load_labels, total_positives};
+use crate::pipeline::{BaselineRequest, LabelCounts};
 use crate::store::{Location, Role};
 
 /// Write a closed-form or weighted rule as a classifier file
@@ -56,41 +55,37 @@ impl BaselineOptions {
         if !(self.beta >= 0.0 && self.beta <= 4.0) {
             return usage(format!("--beta is {}, but must lie in [0, 4]", self.beta));
         }
-        self.propensity.check()?;
-        let PropensityModel { propensity_a, propensity_b } = self.propensity;
-        let beta = self.beta;
-        Ok(BaselineConstants { beta, propensity_a, propensity_b })
+        let (propensity_a, propensity_b) = self.propensity.check()?;
+        Ok(BaselineConstants { beta: self.beta, propensity_a, propensity_b })
     }
 }
 
 pub(super) fn run(context: &Context<'_>, args: &BaselineArgs) -> Result<()> {
     let Context { world, console, .. } = context;
-    context.require(args.k > 0, || "-k is 0, but at least one label must be predicted".into())?;
-    let constants = world.agree(args.options.check())?;
-    let location = Location::parse(&args.labels, Role::Labels);
-    context.check_output(&args.out, &[&location.file])?;
-    let (_, rows, labels) = load_labels(world, &location)?;
-    let positives = total_positives(world, &labels, rows);
-    context.require(args.k <= positives.len(), || {
-        format!("-k is {}, but {location} has only {} labels", args.k, positives.len())
-    })?;
-    let rule = baseline_rule(args.strategy, &positives, rows, constants);
-    let mixture = Mixture::single(rule, args.k, args.options.candidates);
-    let unseen = positives.iter().filter(|&&count| count == 0).count();
-    let m = positives.len();
-    let file = ClassifierFile::of_baseline(args.strategy, mixture, positives, rows);
-    ClassifierFile::write(Some(&file), world, &args.out, context.overwrite)?;
+    let BaselineArgs { strategy, k, .. } = *args;
+    context.require(k > 0, || "-k is 0, but at least one label must be predicted".into())?;
+    let request = BaselineRequest {
+        strategy,
+        k,
+        constants: world.agree(args.options.check())?,
+        candidates: args.options.candidates,
+        labels: Location::parse(&args.labels, Role::Labels),
+        out: args.out.clone(),
+        overwrite: context.overwrite,
+    };
+    context.check_output(&args.out, &[&request.labels.file])?;
+    let counts = LabelCounts::load(world, &request.labels)?;
+    request.run(world, &counts)?;
+    let LabelCounts { positives, rows } = counts;
+    let (m, unseen) = (positives.len(), positives.iter().filter(|&&count| count == 0).count());
     console.line(format_args!(
-        "{} at {} from {} instances x {} labels ({} without a positive)",
-        args.strategy.name(),
-        args.k,
+        "{} at {k} from {} instances x {} labels ({} without a positive)",
+        strategy.name(),
         format_count(rows),
         format_count(m as u64),
         format_count(unseen as u64),
     ));
     console.wrote(&args.out);
-    console.json(
-        world,
-        || json!({ "strategy": args.strategy.name(), "k": args.k, "n": rows, "m": m, "unseen": unseen }),
-    )
+    console
+        .json(world, || json!({ "strategy": strategy.name(), "k": k, "n": rows, "m": m, "unseen": unseen }))
 }

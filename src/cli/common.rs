@@ -4,12 +4,10 @@ use std::path::{Path, PathBuf};
 
 use tracing_subscriber::filter::LevelFilter;
 
-use crate::classifier_file::ClassifierFile;
 use crate::error::{Result, usage};
 use crate::job::StopControl;
-use crate::load::{ExtraMemory, LoadOptions, load_shard_with_plan};
+use crate::load::{ExtraMemory, LoadOptions};
 use crate::report::Console;
-use crate::shard::Shard;
 use crate::store::Overwrite;
 use crate::world::World;
 
@@ -101,14 +99,15 @@ pub(super) struct PropensityModel {
 }
 
 impl PropensityModel {
-    pub fn check(self) -> Result<()> {
+    /// Returns A and B.
+    pub fn check(self) -> Result<(f64, f64)> {
         let constants = [("--propensity-a", self.propensity_a), ("--propensity-b", self.propensity_b)];
         for (name, value) in constants {
             if !(value > 0.0 && value <= 10.0) {
                 return usage(format!("{name} is {value}, but must be above 0 and at most 10"));
             }
         }
-        Ok(())
+        Ok((self.propensity_a, self.propensity_b))
     }
 }
 
@@ -116,26 +115,4 @@ impl PropensityModel {
 pub(super) struct LoadRequest {
     pub options: LoadOptions,
     pub extra: ExtraMemory,
-}
-
-/// Loads what a classifier is to be used on, after a look at whether it is for the same labels and whether
-/// there is memory for it. `extra` is what the command makes of it.
-pub(super) fn load_for_classifier(
-    context: &Context<'_>,
-    load: &LoadOptions,
-    path: &Path,
-    classifier: &ClassifierFile,
-    extra: ExtraMemory,
-) -> Result<Shard> {
-    load_shard_with_plan(
-        context.world,
-        load,
-        extra.with_rules(classifier.mixture.rules.len() as u64),
-        |plan| {
-            context.require(classifier.labels() == plan.labels, || {
-                let (path, data) = (path.display(), &load.marginals);
-                format!("{path} is for {} labels, but {data} has {}", classifier.labels(), plan.labels)
-            })
-        },
-    )
 }

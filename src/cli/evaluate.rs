@@ -5,16 +5,15 @@ use std::path::PathBuf;
 use serde_json::{Map, json};
 
 use super::calibration_report;
-use super::common::{Context, LoadRequest, PropensityModel, load_for_classifier};
-use crate::classifier::{Mixture, Pick, Sampling};
+use super::common::{Context, LoadRequest, PropensityModel};
+use crate::classifier::Sampling;
 use crate::classifier_file::ClassifierFile;
 use crate::error::{Result, usage};
-use crate::evaluate::{
-    Evaluation, EvaluationMode, InversePropensities, Summary, measure_calibration, score, summarise, tally,
-};
+use crate::evaluate::{Evaluation, EvaluationMode, Summary, measure_calibration};
 use crate::format::format_count;
-use crate::load::{
-    ExtraMemory, LoadOptions, PredictionShard, load_labels, load_predictions, total_positives,
+use crate::load::LoadOptions;
+use crate::pipeline::{
+    EvaluateRequest, LabelCounts, Subject, load_for_classifier, load_predicted, scoring_memory,
 };
 use crate::report::{Align, Phases, Progress, Table};
 use crate::shard::Shard;
@@ -81,7 +80,7 @@ pub(super) struct EvaluateOptions {
 }
 
 impl EvaluateOptions {
-    pub fn check(&self) -> Result<Evaluation> {
+    pub fn check(&self) -> Result<EvaluateRequest> {
         let EvaluateOptions { repeats, sampling, seed, epsilon, .. } = *self;
         if repeats == 0 {
             return usage("--repeats is 0, but must be at least 1; --expected evaluates without drawing");
@@ -89,91 +88,61 @@ impl EvaluateOptions {
         if !(epsilon > 0.0 && epsilon.is_finite()) {
             return usage(format!("--epsilon is {epsilon}, but must be positive and finite"));
         }
-        self.propensity.check()?;
+        let propensity = self.propensity.check()?;
         let mode = if self.expected {
             EvaluationMode::Expected
         } else {
             EvaluationMode::Drawn { sampling, seed, repeats }
         };
-        Ok(Evaluation { mode, epsilon, formulas: Vec::new() })
+        Ok(EvaluateRequest { evaluation: Evaluation { mode, epsilon, formulas: Vec::new() }, propensity })
     }
 }
 
-/// What is evaluated.
-enum Evaluated {
-    Classifier(Mixture),
-    Predictions { picks: Vec<Pick>, k: usize },
-}
-
-/// What a draw needs beside the rows, to be judged.
-const SCORING_MEMORY: ExtraMemory = ExtraMemory { bytes_per_row: 0, bytes_per_label: 0, bytes_per_count: 16 };
-
-/// What it is going to load. Reads the classifier.
+/// Returns what the command would load. Reads the classifier.
 pub(super) fn load_request(args: &EvaluateArgs) -> Result<LoadRequest> {
     let labels = Some(Location::parse(&args.labels, Role::Labels));
-    let (text, role, extra) = match (&args.classifier, &args.marginals, &args.predictions) {
-        (Some(path), Some(marginals), _) => (
-            marginals,
-            Role::Marginals,
-            SCORING_MEMORY.with_rules(ClassifierFile::read(path)?.mixture.rules.len() as u64),
-        ),
-        (_, _, Some(predictions)) => (predictions, Role::Predictions, SCORING_MEMORY),
+    let (text, role, rules) = match (&args.classifier, &args.marginals, &args.predictions) {
+        (Some(path), Some(marginals), _) => {
+            (marginals, Role::Marginals, ClassifierFile::read(path)?.mixture.rules.len() as u64)
+        }
+        (_, _, Some(predictions)) => (predictions, Role::Predictions, 0),
         _ => return usage("evaluate needs a classifier and --marginals, or --predictions"),
     };
-    Ok(LoadRequest {
-        options: LoadOptions { marginals: Location::parse(text, role), labels, clamp: args.clamp },
-        extra,
-    })
+    let options = LoadOptions { marginals: Location::parse(text, role), labels, clamp: args.clamp };
+    Ok(LoadRequest { options, extra: scoring_memory(rules) })
 }
 
 pub(super) fn run(context: &Context<'_>, args: &EvaluateArgs) -> Result<()> {
     let Context { world, console, .. } = context;
-    let evaluation = world.agree(args.options.check())?;
+    let request = world.agree(args.options.check())?;
     let mut phases = Phases::new();
     let labels = Location::parse(&args.labels, Role::Labels);
-    let mut training_counts = (Vec::new(), 0);
+    let mut training_counts = None;
     let (shard, subject) = match (&args.classifier, &args.marginals, &args.predictions) {
         (Some(path), Some(marginals), None) => {
             let file = world.agree(ClassifierFile::read(path).map_err(Into::into))?;
             let marginals = Location::parse(marginals, Role::Marginals);
             let load = LoadOptions { marginals, labels: Some(labels), clamp: args.clamp };
-            let shard = load_for_classifier(context, &load, path, &file, SCORING_MEMORY)?;
-            training_counts = (file.positives, file.rows);
-            (shard, Evaluated::Classifier(file.mixture))
+            let extra = scoring_memory(file.mixture.rules.len() as u64);
+            let shard = load_for_classifier(world, &load, path, &file, extra)?;
+            training_counts = Some(LabelCounts { positives: file.positives, rows: file.rows });
+            (shard, Subject::Classifier(file.mixture))
         }
         (_, _, Some(predictions)) => {
-            let predictions = Location::parse(predictions, Role::Predictions);
-            let PredictionShard { shard, k } = load_predictions(world, &predictions, &labels)?;
-            let picks = picks_by_score(&shard);
-            (shard, Evaluated::Predictions { picks, k })
+            load_predicted(world, &Location::parse(predictions, Role::Predictions), &labels)?
         }
         _ => return world.agree(usage("evaluate needs a classifier and --marginals, or --predictions")),
     };
-    let propensities = propensities(context, args, &shard, training_counts)?;
+    let counts = label_counts(context, args, &shard, training_counts)?;
     phases.end("load");
-    let (k, rules) = match &subject {
-        Evaluated::Classifier(mixture) => (mixture.k, mixture.rules.len()),
-        Evaluated::Predictions { k, .. } => (*k, 1),
-    };
-    let calibrated = match &subject {
-        Evaluated::Classifier(_) => Some(measure_calibration(world, &shard)),
-        Evaluated::Predictions { .. } => None,
-    };
-    let (summary, repeats) = match subject {
-        Evaluated::Predictions { picks, k } => {
-            let tally = tally(world, &shard, &picks, k, &propensities);
-            (summarise(&[score(&[(1.0, &tally)], evaluation.epsilon)?]), 1)
-        }
-        Evaluated::Classifier(mixture) => {
-            // A mixture of one rule is drawn once, because every draw is the same; that counts as all of them.
-            let repeats = evaluation.draws();
-            let progress = Progress::new(console, "drawing", repeats.into());
-            let drawn = |_| progress.advance(1);
-            let summary = evaluation.summary(world, &shard, &mixture, &propensities, drawn)?;
-            progress.finish();
-            (summary, repeats)
-        }
-    };
+    let (k, rules) = (subject.k(), subject.rules());
+    let is_classifier = matches!(subject, Subject::Classifier(_));
+    let calibrated = is_classifier.then(|| measure_calibration(world, &shard));
+    // A mixture of one rule is drawn once, because every draw is the same; that counts as all of them.
+    let repeats = if is_classifier { request.evaluation.draws() } else { 1 };
+    let progress = Progress::new(console, "drawing", repeats.into());
+    let summary = request.run(world, &shard, &subject, &counts, |_| progress.advance(1))?;
+    progress.finish();
     phases.end("evaluate");
     phases.max_over_ranks(world);
     console.line(format_args!(
@@ -217,50 +186,26 @@ pub(super) fn run(context: &Context<'_>, args: &EvaluateArgs) -> Result<()> {
     })
 }
 
-/// The predicted labels of each row, best score first.
-fn picks_by_score(shard: &Shard) -> Vec<Pick> {
-    let mut picks = Vec::with_capacity(shard.marginals.entries());
-    for local in 0..shard.local_rows() {
-        let start = picks.len();
-        let pick = |(label, score): (u32, f32)| Pick { label, score: score.into(), marginal: 0.0 };
-        picks.extend(shard.marginals.labels_and_marginals(local).map(pick));
-        picks[start..].sort_by(|a, b| b.score.total_cmp(&a.score).then(a.label.cmp(&b.label)));
-    }
-    picks
-}
-
-/// Label counts of the training data: given, or from the classifier file, or the evaluated labels.
-fn propensities(
+/// Returns the label counts of the training data: given, or from the classifier file, or of the evaluated rows.
+fn label_counts(
     context: &Context<'_>,
     args: &EvaluateArgs,
     shard: &Shard,
-    training_counts: (Vec<u64>, u64),
-) -> Result<InversePropensities> {
-    let world = context.world;
-    let (positives, rows) = if let Some(text) = &args.train_labels {
+    training_counts: Option<LabelCounts>,
+) -> Result<LabelCounts> {
+    let (world, labels) = (context.world, shard.labels());
+    if let Some(text) = &args.train_labels {
         let location = Location::parse(text, Role::Labels);
-        let (_, rows, labels) = load_labels(world, &location)?;
-        let positives = total_positives(world, &labels, rows);
-        context.require(positives.len() == shard.labels(), || {
-            format!(
-                "{location} has {} labels, but the evaluated data have {}",
-                positives.len(),
-                shard.labels()
-            )
+        let counts = LabelCounts::load(world, &location)?;
+        let given = counts.positives.len();
+        context.require(given == labels, || {
+            format!("{location} has {given} labels, but the evaluated data have {labels}")
         })?;
-        (positives, rows)
-    } else if training_counts.0.len() == shard.labels() {
-        training_counts
-    } else {
-        context.console.line("ps-precision: label counts of the evaluated rows (no --train-labels given)");
-        let mut positives = crate::classifier::count_positives(shard);
-        world.sum(&mut positives, shard.total_rows);
-        (positives, shard.total_rows)
-    };
-    Ok(InversePropensities::new(
-        &positives,
-        rows,
-        args.options.propensity.propensity_a,
-        args.options.propensity.propensity_b,
-    ))
+        return Ok(counts);
+    }
+    if let Some(counts) = training_counts.filter(|counts| counts.positives.len() == labels) {
+        return Ok(counts);
+    }
+    context.console.line("ps-precision: label counts of the evaluated rows (no --train-labels given)");
+    Ok(LabelCounts::of_shard(world, shard))
 }

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::common::{Context, LoadRequest, load_for_classifier};
+use super::common::{Context, LoadRequest};
 use crate::classifier::{DrawOptions, Mixture, Pick, Sampling, fold_predictions};
 use crate::classifier_file::ClassifierFile;
 use crate::error::Result;
 use crate::format::format_count;
 use crate::load::{ExtraMemory, LoadOptions};
+use crate::pipeline::load_for_classifier;
 use crate::report::Phases;
 use crate::shard::Shard;
 use crate::store::{LocalMatrix, Location, Role, write_file};
@@ -49,15 +50,13 @@ pub(super) fn load_request(args: &PredictArgs) -> Result<LoadRequest> {
     let classifier = ClassifierFile::read(&args.classifier)?;
     let marginals = Location::parse(&args.marginals, Role::Marginals);
     let options = LoadOptions { marginals, labels: None, clamp: args.clamp };
-    Ok(LoadRequest {
-        options,
-        extra: prediction_memory(&classifier).with_rules(classifier.mixture.rules.len() as u64),
-    })
+    Ok(LoadRequest { options, extra: prediction_memory(&classifier) })
 }
 
 /// A label and its score, and where each row begins, twice while it is written.
 fn prediction_memory(classifier: &ClassifierFile) -> ExtraMemory {
-    ExtraMemory { bytes_per_row: 8 * classifier.mixture.k as u64 + 16, ..ExtraMemory::default() }
+    let bytes_per_row = 8 * classifier.mixture.k as u64 + 16;
+    ExtraMemory { bytes_per_row, ..ExtraMemory::default() }.with_rules(classifier.mixture.rules.len() as u64)
 }
 
 pub(super) fn run(context: &Context<'_>, args: &PredictArgs) -> Result<()> {
@@ -68,8 +67,8 @@ pub(super) fn run(context: &Context<'_>, args: &PredictArgs) -> Result<()> {
     let classifier = world.agree(ClassifierFile::read(&args.classifier).map_err(Into::into))?;
     let mixture = &classifier.mixture;
     let load = LoadOptions { marginals, labels: None, clamp: args.clamp };
-    let shard =
-        load_for_classifier(context, &load, &args.classifier, &classifier, prediction_memory(&classifier))?;
+    let extra = prediction_memory(&classifier);
+    let shard = load_for_classifier(world, &load, &args.classifier, &classifier, extra)?;
     phases.end("load");
     let draw = DrawOptions { sampling: args.sampling, seed: args.seed, round: 0 };
     let (indices, values) = predict(&shard, mixture, draw);

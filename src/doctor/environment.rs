@@ -1,4 +1,4 @@
-//! What can be wrong with program, launcher, files and settings.
+//! Problems with program, launcher, files and settings.
 
 use std::collections::BTreeSet;
 
@@ -46,14 +46,14 @@ pub(super) fn other_number_of_ranks(job: &JobReport) -> Option<Finding> {
     ))
 }
 
-/// Open MPI crashes when it is sent something before it is ready (docs/hpc.md).
+/// Open MPI crashes when it receives a message before it is ready (docs/hpc.md).
 pub(super) fn rushed_start(job: &JobReport) -> Option<Finding> {
     let several = job.hosts().len() > 1;
     (several && job.ranks[0].launcher.rushed).then(|| {
         Finding::new(
             "rushed-start",
-            "srun --mpi=pmix does not make ranks wait for those of other hosts when they start: now and then one crashes \
-             with a segmentation fault before macrok says anything",
+            "srun --mpi=pmix does not make ranks wait for those of other hosts at the start: sometimes one crashes with a \
+             segmentation fault before macrok prints anything",
             "export SLURM_PMIX_FENCE=ring before srun, as the scripts in slurm/ do",
         )
     })
@@ -69,12 +69,12 @@ pub(super) fn debug_build(_: &JobReport) -> Option<Finding> {
     })
 }
 
-/// A path of the job, as each host sees it.
+/// Returns one path of the job, as each host sees it.
 fn path_on_each_host<'h, 'j>(hosts: &'h [Host<'j>], at: usize) -> Vec<(&'h Host<'j>, &'j SeenPath)> {
     hosts.iter().map(|host| (host, &host.ranks[0].files[at])).collect()
 }
 
-/// The first path of the job with which something is wrong.
+/// Returns the finding on the first path that has one.
 fn first_path_finding(
     job: &JobReport,
     check: impl Fn(&[(&Host<'_>, &SeenPath)]) -> Option<Finding>,
@@ -108,14 +108,17 @@ pub(super) fn output_not_shared(job: &JobReport) -> Option<Finding> {
         Some(if folder.shared {
             Finding::new(
                 "output-not-shared",
-                format!("{path}: what rank 0 writes there on {} is not seen on {}", first.name, other.name),
+                format!(
+                    "{path}: files that rank 0 writes there on {} are not visible on {}",
+                    first.name, other.name
+                ),
                 "write into a folder that all hosts share (--out)",
             )
         } else {
             Finding::new(
                 "output-unwritable",
                 format!("{path}: cannot write into this folder on {}", first.name),
-                "name another one with --out",
+                "name another folder with --out",
             )
         })
     })
@@ -141,11 +144,11 @@ pub(super) fn locks(job: &JobReport) -> Option<Finding> {
         Some(Finding::new(
             "file-locks",
             format!(
-                "{}: {}; {why}, which may fail or wait without end",
+                "{}: {}; {why}, which may fail or wait forever",
                 file.path.display(),
                 file.system.as_ref()?
             ),
-            "export HDF5_USE_FILE_LOCKING=FALSE, and let nobody write the inputs meanwhile",
+            "export HDF5_USE_FILE_LOCKING=FALSE, and do not write the inputs meanwhile",
         ))
     })
 }
@@ -158,7 +161,7 @@ pub(super) fn files_in_memory(job: &JobReport) -> Option<Finding> {
         Some(Finding::new(
             "files-in-memory",
             format!(
-                "{path}: {system} is memory of {}{size}: it counts as used, and goes when the job ends",
+                "{path}: {system} is memory of {}{size}: it counts as used, and may be lost when the job ends",
                 host.name
             ),
             "keep large inputs and all results on a disk or a shared file system",
@@ -166,7 +169,7 @@ pub(super) fn files_in_memory(job: &JobReport) -> Option<Finding> {
     })
 }
 
-/// The hosts of which something is true of a rank.
+/// Returns the hosts with a rank for which `wrong` is true, if any.
 fn hosts_with_rank<'h, 'j>(
     hosts: &'h [Host<'j>],
     wrong: impl Fn(&RankReport) -> bool,
@@ -177,23 +180,23 @@ fn hosts_with_rank<'h, 'j>(
 
 pub(super) fn address_space(job: &JobReport) -> Option<Finding> {
     let limited = |rank: &RankReport| {
-        rank.memory_limits.iter().any(|room| matches!(room.source, LimitSource::Process { .. }))
+        rank.memory_limits.iter().any(|limit| matches!(limit.source, LimitSource::Process { .. }))
     };
     let hosts = job.hosts();
     let wrong = hosts_with_rank(&hosts, limited)?;
     let memory_limits = wrong[0].ranks.iter().flat_map(|rank| &rank.memory_limits);
-    let (option, limit) = memory_limits.into_iter().find_map(|room| match room.source {
-        LimitSource::Process { option } => Some((option, room.total)),
+    let (option, limit) = memory_limits.into_iter().find_map(|limit| match limit.source {
+        LimitSource::Process { option } => Some((option, limit.total)),
         _ => None,
     })?;
     Some(Finding::new(
         "address-space",
-        format!("{}: `ulimit -{option}` leaves each rank {}", host_list(&wrong), format_bytes(limit)),
+        format!("{}: `ulimit -{option}` limits each rank to {}", host_list(&wrong), format_bytes(limit)),
         format!("raise it where the job is started (ulimit -{option} unlimited; Slurm: --propagate=NONE)"),
     ))
 }
 
-/// What network adapters want at least: less makes MPI fail or fall back to something slow.
+/// The least that network adapters need: with less, MPI fails or falls back to a slow network.
 const MIN_LOCKED_MEMORY: u64 = 64 << 20;
 
 pub(super) fn locked_memory(job: &JobReport) -> Option<Finding> {
@@ -205,7 +208,7 @@ pub(super) fn locked_memory(job: &JobReport) -> Option<Finding> {
     Some(Finding::new(
         "locked-memory",
         format!(
-            "{}: a fast network, but `ulimit -l` lets a rank lock {} only",
+            "{}: a fast network, but `ulimit -l` allows a rank to lock only {}",
             host_list(&wrong),
             format_bytes(wrong[0].first().settings.locked_memory.unwrap_or(0))
         ),
@@ -219,7 +222,7 @@ pub(super) fn small_pages(job: &JobReport) -> Option<Finding> {
     Some(Finding::new(
         "small-pages",
         format!(
-            "{}: transparent huge pages are off, so that looking up labels waits for addresses",
+            "{}: transparent huge pages are off, which makes looking up labels slower",
             host_list(&wrong)
         ),
         "ask the administrator for: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
@@ -232,14 +235,14 @@ pub(super) fn slow_kernel(job: &JobReport) -> Option<Finding> {
     Some(Finding::new(
         "slow-kernel",
         format!(
-            "{}: the processor has no AVX2, or it gave wrong results, so that passes are slower",
+            "{}: the processor has no AVX2, or it gave wrong results, which makes passes slower",
             host_list(&wrong)
         ),
-        "use newer nodes; in a virtual machine, let it see the processor's instructions",
+        "use newer nodes; in a virtual machine, expose the processor's instructions",
     ))
 }
 
-/// What the ranks have of something, with the host of the first that has it, when they do not all have the same.
+/// Returns two different values of the ranks, each with the host of the first rank that has it, if they differ.
 fn first_difference<'j, T: Ord>(
     job: &'j JobReport,
     of: impl Fn(&'j RankReport) -> T,
@@ -273,13 +276,8 @@ pub(super) fn host_names(job: &JobReport) -> Option<Finding> {
     if names.len() < hosts.len() {
         return Some(Finding::new(
             "host-names",
-            format!(
-                "{} nodes have only {} names between them ({}...)",
-                hosts.len(),
-                names.len(),
-                hosts[0].name
-            ),
-            "give each its own name: messages cannot tell them apart (containers: --hostname)",
+            format!("{} nodes have only {} different names ({}...)", hosts.len(), names.len(), hosts[0].name),
+            "give each a different name, because messages use it (containers: --hostname)",
         ));
     }
     let host = hosts.iter().find(|host| host.ranks.iter().any(|rank| rank.host != host.name))?;
@@ -287,11 +285,11 @@ pub(super) fn host_names(job: &JobReport) -> Option<Finding> {
     Some(Finding::new(
         "host-names",
         format!("{} and {} share the memory of one node under two names", host.name, other.host),
-        "this is well with a container for each rank; otherwise look at the hosts' names",
+        "this is fine with a container for each rank; otherwise check the names of the hosts",
     ))
 }
 
-/// Seconds by which clocks may differ, the time to read them included.
+/// The seconds by which clocks may differ, including the time to read them.
 const MAX_CLOCK_SKEW: f64 = 2.0;
 
 pub(super) fn clocks(job: &JobReport) -> Option<Finding> {
@@ -306,7 +304,7 @@ pub(super) fn clocks(job: &JobReport) -> Option<Finding> {
                 fast.clock - slow.clock,
                 slow.host
             ),
-            "let both follow a time server: time limits and the order of files depend on it",
+            "synchronise both with a time server: time limits and the order of files depend on it",
         )
     })
 }

@@ -1,4 +1,4 @@
-//! Every rank looks around and measures; rank 0 hears them all.
+//! Facts and measurements of every rank, collected on rank 0.
 
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -16,16 +16,16 @@ use crate::probe::{AllreduceTiming, read_bandwidth_synchronised, time_allreduce}
 use crate::store::library_version;
 use crate::world::{Nodes, World, mpi_library};
 
-/// What the user wants to know about.
+/// The run to examine.
 pub struct ExamineRequest<'a> {
-    /// What a fit would load.
+    /// The rows that a fit would load.
     pub load: Option<&'a LoadOptions>,
-    /// Where it would write.
+    /// The folder that it would write into.
     pub folder: &'a Path,
     pub threads: &'a Threads,
 }
 
-/// What one rank found.
+/// The facts of one rank.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RankReport {
     pub host: String,
@@ -40,59 +40,54 @@ pub struct RankReport {
     pub hdf5: String,
     /// The value of HDF5_USE_FILE_LOCKING.
     pub file_locking: Option<String>,
-    /// Seconds since 1970, read by all ranks at about the same moment.
+    /// Seconds since 1970, read by all ranks at about the same time.
     pub clock: f64,
-    /// Bytes that this rank read from memory, and in how many seconds, while the others of its node did the same.
+    /// Bytes that this rank read from memory, and the seconds it took, while the other ranks of its node did the same.
     pub read: (u64, f64),
 }
 
-/// What a run would need of memory.
+/// The memory that a run would need.
 #[derive(Clone, Debug)]
 pub enum LoadCheck {
-    /// Nothing to load was named.
+    /// No data to load were named.
     NotRequested,
     Fits(LoadPlan),
-    /// Loading would end with this message.
+    /// Loading would fail with this message.
     Refused(String),
 }
 
-/// All that is known about a job; on rank 0.
+/// The facts of all ranks; on rank 0.
 #[derive(Clone, Debug)]
 pub struct JobReport {
     pub nodes: Nodes,
-    /// Of each rank.
     pub ranks: Vec<RankReport>,
-    /// `None` for a process alone.
+    /// `None` for one process alone.
     pub allreduce: Option<AllreduceTiming>,
     pub memory: LoadCheck,
 }
 
-/// The length of the vector to add up when no data say how many labels there are.
+/// The length of the vector to add when no data give the number of labels.
 const DEFAULT_LABELS: usize = 100_000;
 
-/// Seconds for each of the two exchanges.
+/// Seconds for each of the two measurements of exchanges.
 const EXCHANGE_SECONDS: f64 = 0.25;
 
-/// Looks and measures, in less than three seconds or so. Rank 0 gets the job; every rank gets the error that
-/// loading the data would end with, if it would. Collective.
+/// Examines the job in about three seconds. Rank 0 gets the report; every rank gets the error with which loading the data
+/// would fail, if any. Collective.
 pub fn examine(world: &World, request: &ExamineRequest<'_>) -> (Option<JobReport>, Option<Error>) {
-    let (plan, problem) = match request
-        .load
-        .map(|load| plan_load(world, load, ExtraMemory::for_fitting(load.labels.is_some())))
-    {
-        None => (None, None),
-        Some(Ok(plan)) => (Some(plan), None),
-        Some(Err(error)) => (None, Some(error)),
+    let plan = |load: &LoadOptions| plan_load(world, load, ExtraMemory::for_fitting(load.labels.is_some()));
+    let (memory, problem) = match request.load.map(plan) {
+        None => (LoadCheck::NotRequested, None),
+        Some(Ok(plan)) => (LoadCheck::Fits(plan), None),
+        Some(Err(error)) => (LoadCheck::Refused(error.to_string()), Some(error)),
     };
     let nodes = world.nodes();
-    let labels = plan.as_ref().map_or(DEFAULT_LABELS, |plan| plan.labels as usize);
+    let labels = match &memory {
+        LoadCheck::Fits(plan) => plan.labels as usize,
+        _ => DEFAULT_LABELS,
+    };
     let allreduce = (world.size() > 1).then(|| time_allreduce(world, labels, EXCHANGE_SECONDS));
     let ranks = world.gather_json(&examine_rank(world, request, &nodes));
-    let memory = match (plan, &problem) {
-        (Some(plan), _) => LoadCheck::Fits(plan),
-        (None, Some(error)) => LoadCheck::Refused(error.to_string()),
-        (None, None) => LoadCheck::NotRequested,
-    };
     (ranks.map(|ranks| JobReport { nodes, ranks, allreduce, memory }), problem)
 }
 
@@ -100,8 +95,7 @@ fn examine_rank(world: &World, request: &ExamineRequest<'_>, nodes: &Nodes) -> R
     let root = Path::new("/");
     let processors = Processors::detect(root);
     let memory_limits = memory_limits();
-    let beside = nodes.same_node_ranks(world.rank()).len();
-    let bytes = bytes_to_read(&processors, &memory_limits) / beside;
+    let bytes = bytes_to_read(&processors, &memory_limits) / nodes.same_node_ranks(world.rank()).len();
     let meet = || {
         world.gather_to_all(0);
     };
@@ -127,13 +121,13 @@ fn examine_rank(world: &World, request: &ExamineRequest<'_>, nodes: &Nodes) -> R
     }
 }
 
-/// Often enough that it matters little when one rank begins a little later.
+/// Enough rounds that slightly different starts of the ranks do not matter.
 const READ_ROUNDS: usize = 8;
 
-/// Bytes for all ranks of a node: more than its caches hold, but a small part of what is free.
+/// Returns the bytes that all ranks of a node read: more than its caches hold, but a small part of the free memory.
 fn bytes_to_read(processors: &Processors, memory_limits: &[MemoryLimit]) -> usize {
     let wanted = (4 * processors.cache_bytes).clamp(128 << 20, 2 << 30);
-    let free = memory_limits.iter().map(|room| room.available).min().unwrap_or(u64::MAX);
+    let free = memory_limits.iter().map(|limit| limit.available).min().unwrap_or(u64::MAX);
     wanted.min(free / 8) as usize
 }
 
@@ -147,11 +141,11 @@ fn data_files(request: &ExamineRequest<'_>) -> Vec<PathBuf> {
 }
 
 impl RankReport {
-    /// The limit that leaves least to this rank and those it shares it with.
+    /// Returns the limit that leaves the least memory to this rank and those that share the limit.
     pub fn tightest_limit(&self) -> Option<&MemoryLimit> {
         self.memory_limits
             .iter()
-            .filter(|room| !matches!(room.source, LimitSource::Process { .. }))
-            .min_by_key(|room| room.available)
+            .filter(|limit| !matches!(limit.source, LimitSource::Process { .. }))
+            .min_by_key(|limit| limit.available)
     }
 }

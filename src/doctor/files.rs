@@ -1,4 +1,4 @@
-//! The files and folders of a run, as each rank sees them.
+//! Files and folders of a run, as each rank sees them.
 
 use std::fs::File;
 use std::io::Write;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::machine::FileSystem;
 use crate::world::World;
 
-/// What a path is for.
+/// The use of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PathUse {
@@ -19,16 +19,16 @@ pub enum PathUse {
     Output,
 }
 
-/// A path, seen from one rank.
+/// A path, as one rank sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeenPath {
     pub path: PathBuf,
     #[serde(rename = "use")]
     pub used: PathUse,
     pub system: Option<FileSystem>,
-    /// The size of data; `None` when it cannot be looked at.
+    /// The size of a data file; `None` if it cannot be read.
     pub bytes: Option<u64>,
-    /// Of an output folder: whether what rank 0 writes there is seen here.
+    /// Whether this rank sees what rank 0 writes into an output folder.
     pub shared: bool,
 }
 
@@ -38,18 +38,18 @@ impl SeenPath {
         SeenPath { path: path.into(), used: PathUse::Data, system: system(path), bytes, shared: true }
     }
 
-    /// Tries out whether all ranks see what rank 0 writes into `folder`. Collective; leaves nothing behind.
+    /// Tests whether all ranks see what rank 0 writes into `folder`. Collective; leaves no file.
     pub fn output(world: &World, folder: &Path) -> SeenPath {
         let mine = format!("{}.{}", crate::host::host_name(Path::new("/")), std::process::id());
         let mark = world.broadcast_json(world.is_root().then_some(mine));
         let file = folder.join(format!(".macrok-doctor.{mark}"));
         let written = world.is_root().then(|| {
-            // Not there yet, so that nobody's file is written over.
+            // `create_new`, so that no file is overwritten.
             File::create_new(&file).and_then(|mut file| file.write_all(mark.as_bytes())).is_ok()
         });
         let written = world.broadcast_json(written);
         let shared = written && std::fs::read_to_string(&file).is_ok_and(|found| found == mark);
-        // Nobody looks any more when it goes away.
+        // All ranks must have looked before it is removed.
         world.gather_to_all(0);
         if world.is_root() && written {
             let _ = std::fs::remove_file(&file);

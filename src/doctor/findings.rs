@@ -1,15 +1,16 @@
-//! What is wrong, in the order in which it should be put right.
+//! All checks, in the order in which problems should be solved.
 
 use serde::Serialize;
 
 use super::examine::JobReport;
 use super::hosts::Host;
 use super::{environment, placement};
+use crate::format::count_noun;
 
-/// Something that makes a run slow, wrong or impossible, and what to do about it.
+/// A problem that makes a run slow, wrong or impossible, and its remedy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// For programs; does not change.
+    /// An identifier for programs, which does not change between versions.
     pub name: &'static str,
     pub text: String,
     pub remedy: String,
@@ -21,14 +22,14 @@ impl Finding {
     }
 }
 
-/// Everything that is wrong with a job, each kind once.
+/// Returns all problems of a job, each kind once.
 pub fn findings(job: &JobReport) -> Vec<Finding> {
     let checks: [fn(&JobReport) -> Option<Finding>; 22] = [
         environment::without_mpi,
         environment::other_number_of_ranks,
         environment::rushed_start,
         environment::debug_build,
-        placement::threads_not_as_asked,
+        placement::threads_not_as_requested,
         placement::one_core,
         placement::oversubscribed,
         placement::limited_time,
@@ -50,17 +51,11 @@ pub fn findings(job: &JobReport) -> Vec<Finding> {
     checks.iter().filter_map(|check| check(job)).collect()
 }
 
-/// The first of the hosts that something is wrong with, and how many there are besides: `n1 (and 2 other hosts)`.
+/// Formats the first host and the number of the others: `n1 (and 2 other hosts)`.
 pub(super) fn host_list(hosts: &[&Host<'_>]) -> String {
     let name = hosts.first().map_or("", |host| host.name);
     match hosts.len() {
         0 | 1 => name.to_owned(),
-        2 => format!("{name} (and 1 other host)"),
-        more => format!("{name} (and {} other hosts)", more - 1),
+        more => format!("{name} (and {})", count_noun(more - 1, "other host")),
     }
-}
-
-/// `1 rank`, `3 ranks`.
-pub(super) fn count_noun(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

@@ -1,4 +1,4 @@
-//! The ranks of a job by the host they run on.
+//! The ranks of a job, grouped by host.
 
 use super::examine::{JobReport, RankReport};
 use crate::machine::{CpuSet, format_ranges};
@@ -11,7 +11,7 @@ pub struct Host<'j> {
 }
 
 impl JobReport {
-    /// In the order of their first ranks.
+    /// Returns the hosts, in the order of their first ranks.
     pub fn hosts(&self) -> Vec<Host<'_>> {
         let firsts = (0..self.ranks.len()).filter(|&rank| self.nodes.node_of(rank) == rank);
         let host = |first: usize| {
@@ -28,50 +28,47 @@ impl Host<'_> {
         self.ranks[0]
     }
 
-    /// Threads of all ranks here.
+    /// Returns the threads of all ranks.
     pub fn threads(&self) -> usize {
         self.ranks.iter().map(|rank| rank.threads.count).sum()
     }
 
-    /// Processors that any of the ranks may run on.
+    /// Returns the processors that any of the ranks may run on.
     pub fn usable(&self) -> CpuSet {
         CpuSet::union(self.ranks.iter().map(|rank| &rank.processors.allowed))
     }
 
-    /// Processors that the job could use here.
+    /// Returns the number of processors that the job could use.
     pub fn available(&self) -> usize {
         let granted = self.first().processors.granted.len();
         self.first().launcher.slurm_processors.map_or(granted, |processors| processors.min(granted))
     }
 
-    /// What all ranks together read from memory, until the last was done.
+    /// Returns the memory bandwidth of all ranks together, measured until the last has finished.
     pub fn read_bytes_per_second(&self) -> f64 {
         let bytes: u64 = self.ranks.iter().map(|rank| rank.read.0).sum();
         bytes as f64 / self.ranks.iter().map(|rank| rank.read.1).fold(0.0, f64::max)
     }
 
-    /// Bytes of memory that are free, and how many there are: of the tightest limit that any rank sees.
+    /// Returns the free and the total bytes of the tightest memory limit that any rank sees.
     pub fn memory(&self) -> Option<(u64, u64)> {
         let memory_limits = self.ranks.iter().filter_map(|rank| rank.tightest_limit());
-        memory_limits.min_by_key(|room| room.available).map(|room| (room.available, room.total))
+        memory_limits.min_by_key(|limit| limit.available).map(|limit| (limit.available, limit.total))
     }
 
     pub fn rank_numbers(&self) -> String {
         format_ranges(self.numbers.iter().copied())
     }
 
-    /// `4 x 2`, or the whole list when the ranks differ.
+    /// Formats ranks and threads: `4 x 2`, or `4 x 1 to 2` if the ranks differ.
     pub fn threads_text(&self) -> String {
-        let counts: Vec<usize> = self.ranks.iter().map(|rank| rank.threads.count).collect();
-        let (least, most) = (counts.iter().min(), counts.iter().max());
-        match (least, most) {
-            (Some(least), Some(most)) if least == most => format!("{} x {most}", counts.len()),
-            (Some(least), Some(most)) => format!("{} x {least} to {most}", counts.len()),
-            _ => String::new(),
-        }
+        let counts = || self.ranks.iter().map(|rank| rank.threads.count);
+        let (ranks, least, most) =
+            (self.ranks.len(), counts().min().unwrap_or(0), counts().max().unwrap_or(0));
+        if least == most { format!("{ranks} x {most}") } else { format!("{ranks} x {least} to {most}") }
     }
 
-    /// Which processors the ranks may use: all of them, the same ones, or which each.
+    /// Formats the processors that the ranks are bound to, of each rank if they differ.
     pub fn binding(&self) -> String {
         let masks: Vec<&CpuSet> = self.ranks.iter().map(|rank| &rank.processors.allowed).collect();
         if self.ranks.iter().all(|rank| !rank.processors.is_bound()) {
@@ -89,5 +86,5 @@ impl Host<'_> {
     }
 }
 
-/// Masks of ranks in a cell of the table.
+/// The most affinity masks in a cell of the table.
 const SHOWN_MASKS: usize = 4;

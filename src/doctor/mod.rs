@@ -1,7 +1,7 @@
-//! What this job is like, and what is wrong with it: each rank looks around and measures, rank 0 judges.
+//! Diagnosis of a job: each rank collects facts and measures, rank 0 judges.
 //!
-//! [`examine`] finds facts, [`findings`] are the judgement, with a remedy each; [`print_report`] and [`report_json`] tell
-//! people and programs.
+//! [`examine`] collects facts and [`findings`] returns problems with remedies; [`print_report`] and [`report_json`] display
+//! both.
 
 mod environment;
 mod examine;

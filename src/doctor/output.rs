@@ -1,20 +1,20 @@
-//! The facts and findings, for people and for programs.
+//! Display of facts and findings, as text and as JSON.
 
 use serde_json::{Value, json};
 
 use super::examine::{JobReport, LoadCheck};
 use super::files::PathUse;
-use super::findings::{Finding, count_noun};
+use super::findings::Finding;
 use super::hosts::Host;
-use crate::format::{format_bytes, format_count, format_seconds};
+use crate::format::{count_noun, format_bytes, format_count, format_seconds};
 use crate::report::{Align, Console, Table};
 use crate::store::{library_is_thread_safe, reads_without_locks};
 use crate::world::mpi_standard;
 
-/// More hosts than this are shown by kinds.
+/// With more hosts than this, similar ones share a row.
 const MAX_HOST_ROWS: usize = 20;
 
-/// Prints everything.
+/// Prints the report and the findings.
 pub fn print_report(console: &Console, job: &JobReport, findings: &[Finding]) {
     let build = if cfg!(debug_assertions) { ", debug build" } else { "" };
     let first = &job.ranks[0];
@@ -35,9 +35,7 @@ pub fn print_report(console: &Console, job: &JobReport, findings: &[Finding]) {
     console.line(file_table(job));
     console.line("");
     console.line(match &job.memory {
-        LoadCheck::NotRequested => {
-            "memory: name what will be loaded with --data, to see what it needs".into()
-        }
+        LoadCheck::NotRequested => "memory: name the data to load with --data, to see what they need".into(),
         LoadCheck::Fits(plan) => format!(
             "memory: {} instances x {} labels, {} stored; a fit needs {}",
             format_count(plan.rows),
@@ -45,7 +43,7 @@ pub fn print_report(console: &Console, job: &JobReport, findings: &[Finding]) {
             format_count(plan.entries),
             plan.memory
         ),
-        LoadCheck::Refused(_) => "memory: nothing can be loaded, see the error below".into(),
+        LoadCheck::Refused(_) => "memory: the data cannot be loaded, see the error below".into(),
     });
     if let Some(time) = &job.allreduce {
         console.line(format_args!(
@@ -66,7 +64,7 @@ pub fn print_report(console: &Console, job: &JobReport, findings: &[Finding]) {
     }
 }
 
-/// The name and version alone: some libraries add the day and the machine they were built on.
+/// Returns the name and version without the date and machine of the build, which some libraries add.
 fn mpi_text(library: &str) -> String {
     let name = library.split(',').next().unwrap_or_default();
     let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -80,7 +78,7 @@ fn hdf5_text() -> String {
     format!("{safe}, {locks}")
 }
 
-/// `2 a rank: the rank's share of ...`, of rank 0, and that others differ.
+/// Formats the threads of rank 0, and the number of ranks that differ: `2 a rank: the rank's share of ...`.
 fn threads_text(job: &JobReport) -> String {
     let first = &job.ranks[0].threads;
     let others = job.ranks.iter().filter(|rank| rank.threads.count != first.count).count();
@@ -93,7 +91,7 @@ fn threads_text(job: &JobReport) -> String {
     format!("{} a rank: {}{differ}", first.count, first.reason)
 }
 
-/// What a row of the table shows; hosts that agree in all but names, numbers and measurements are alike.
+/// Returns the properties in which the hosts of one row agree.
 fn row_key(host: &Host<'_>) -> (usize, usize, String, String) {
     (host.ranks.len(), host.first().processors.online.len(), host.threads_text(), host.binding())
 }
@@ -106,7 +104,7 @@ pub(super) fn host_table(hosts: &[Host<'_>]) -> Table {
         ("threads", Align::Left),
         ("bound to", Align::Left),
         ("memory free", Align::Right),
-        ("reads", Align::Right),
+        ("memory bandwidth", Align::Right),
     ]);
     let mut kinds: Vec<Vec<&Host<'_>>> = Vec::new();
     for host in hosts {
@@ -118,9 +116,8 @@ pub(super) fn host_table(hosts: &[Host<'_>]) -> Table {
     }
     for alike in kinds {
         let (_, processors, threads, binding) = row_key(alike[0]);
-        // Of several, the one that has least.
         let free = alike.iter().filter_map(|host| host.memory()).min();
-        let reads = alike.iter().map(|host| host.read_bytes_per_second()).fold(f64::INFINITY, f64::min);
+        let bandwidth = alike.iter().map(|host| host.read_bytes_per_second()).fold(f64::INFINITY, f64::min);
         let (names, ranks) = match (alike[0], alike[alike.len() - 1]) {
             (only, _) if alike.len() == 1 => (only.name.to_owned(), only.rank_numbers()),
             (first, last) => {
@@ -137,7 +134,7 @@ pub(super) fn host_table(hosts: &[Host<'_>]) -> Table {
             free.map_or("unknown".into(), |(free, limit)| {
                 format!("{} of {}", format_bytes(free), format_bytes(limit))
             }),
-            format!("{}/s", format_bytes(reads as u64)),
+            format!("{}/s", format_bytes(bandwidth as u64)),
         ]);
     }
     table
@@ -156,7 +153,7 @@ fn file_table(job: &JobReport) -> Table {
     table
 }
 
-/// The same for programs.
+/// Returns the report and the findings as JSON.
 pub fn report_json(job: &JobReport, findings: &[Finding]) -> Value {
     let first = &job.ranks[0];
     let host = |host: &Host<'_>| {

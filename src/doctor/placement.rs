@@ -1,22 +1,27 @@
-//! What can be wrong with ranks, threads and processors.
+//! Problems with ranks, threads and processors.
 
 use super::examine::JobReport;
-use super::findings::{Finding, count_noun, host_list};
+use super::findings::{Finding, host_list};
 use super::hosts::Host;
+use crate::format::count_noun;
 use crate::machine::ThreadCountSource;
 
-/// The hosts of which something is true.
+/// Returns the hosts for which `wrong` is true.
 fn hosts_where<'h, 'j>(hosts: &'h [Host<'j>], wrong: impl Fn(&Host<'j>) -> bool) -> Vec<&'h Host<'j>> {
     hosts.iter().filter(|host| wrong(host)).collect()
 }
 
-pub(super) fn threads_not_as_asked(job: &JobReport) -> Option<Finding> {
-    let (rank, remark) = job
+pub(super) fn threads_not_as_requested(job: &JobReport) -> Option<Finding> {
+    let (rank, warning) = job
         .ranks
         .iter()
         .enumerate()
         .find_map(|(rank, found)| Some((rank, found.threads.warnings.first()?)))?;
-    Some(Finding::new("threads-not-as-asked", format!("rank {rank}: {}", remark.problem()), remark.remedy()))
+    Some(Finding::new(
+        "threads-not-as-asked",
+        format!("rank {rank}: {}", warning.problem()),
+        warning.remedy(),
+    ))
 }
 
 fn on_one_core(host: &Host<'_>) -> bool {
@@ -68,12 +73,12 @@ pub(super) fn limited_time(job: &JobReport) -> Option<Finding> {
     Some(Finding::new(
         "limited-time",
         format!(
-            "{}: the limit of the job or container leaves the time of {:.2} processors, but {} run",
+            "{}: the job or container may use the time of {:.2} processors, but {} run",
             host_list(&wrong),
             limit(host)?,
             count_noun(host.threads(), "thread")
         ),
-        "ask for more processors (Docker: --cpus, Kubernetes: limits.cpu), or start fewer ranks or threads",
+        "request more processors (Docker: --cpus, Kubernetes: limits.cpu), or start fewer ranks or threads",
     ))
 }
 
@@ -93,7 +98,7 @@ pub(super) fn idle(job: &JobReport) -> Option<Finding> {
     Some(Finding::new(
         "idle-processors",
         format!(
-            "{}: {} at work, but {} for this job",
+            "{}: {} in use, but {} for this job",
             host_list(&wrong),
             count_noun(host.threads(), "thread"),
             count_noun(host.available(), "processor")

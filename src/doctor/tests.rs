@@ -1,4 +1,4 @@
-//! Made-up jobs, each with one thing wrong.
+//! Simulated jobs, each with one problem.
 
 use super::examine::{JobReport, LoadCheck, RankReport};
 use super::files::{PathUse, SeenPath};
@@ -22,7 +22,7 @@ fn seen(path: &str, used: PathUse, system: &str) -> SeenPath {
     SeenPath { path: path.into(), used, system: Some(system), bytes: Some(100), shared: true }
 }
 
-/// A rank with four of the eight processors of its host, with which nothing is wrong.
+/// A rank without problems, on four of the eight processors of its host.
 fn rank(host: &str, list: &str) -> RankReport {
     let allowed = set(list);
     let share = CpuShare { threads: allowed.len(), ranks: 1, quota: None };
@@ -61,12 +61,12 @@ fn job(ranks: Vec<RankReport>, nodes: &[usize]) -> JobReport {
     JobReport { nodes: Nodes::new(nodes.to_vec()), ranks, allreduce: None, memory: LoadCheck::NotRequested }
 }
 
-/// What is found besides this being a build for tests.
+/// Returns the findings except that this is a debug build.
 fn found(job: &JobReport) -> Vec<Finding> {
     findings(job).into_iter().filter(|finding| finding.name != "debug-build").collect()
 }
 
-/// The one thing found when something was done to each rank of a healthy job.
+/// Returns the only finding after a change of each rank of a healthy job.
 #[track_caller]
 fn after(change: impl Fn(usize, &mut RankReport)) -> Finding {
     let mut job = healthy();
@@ -76,7 +76,7 @@ fn after(change: impl Fn(usize, &mut RankReport)) -> Finding {
     all.remove(0)
 }
 
-/// A job of so many ranks on one host, each with `list` and so many threads.
+/// A job of `ranks` ranks on one host, each with `list` and `threads` threads.
 fn crowd(ranks: usize, list: &str, threads: usize) -> JobReport {
     let mut one = rank("n1", list);
     one.threads.count = threads;
@@ -84,25 +84,25 @@ fn crowd(ranks: usize, list: &str, threads: usize) -> JobReport {
 }
 
 #[test]
-fn a_start_in_which_ranks_do_not_wait_for_each_other() {
+fn warns_of_ranks_that_do_not_wait_for_each_other_at_the_start() {
     let finding = after(|_, rank| rank.launcher.rushed = true);
     assert_eq!(finding.name, "rushed-start");
     assert!(finding.remedy.contains("SLURM_PMIX_FENCE=ring"), "{finding:?}");
-    // On one host they do.
+    // On one host they wait.
     let mut alone = job(vec![rank("n1", "0-3"), rank("n1", "4-7")], &[0, 0]);
     alone.ranks.iter_mut().for_each(|rank| rank.launcher.rushed = true);
     assert_eq!(found(&alone), []);
 }
 
 #[test]
-fn nothing_is_wrong_with_a_healthy_job() {
+fn a_healthy_job_has_no_findings() {
     assert_eq!(found(&healthy()), []);
     let debug = findings(&healthy()).iter().any(|finding| finding.name == "debug-build");
     assert_eq!(debug, cfg!(debug_assertions));
 }
 
 #[test]
-fn more_threads_than_processors() {
+fn warns_of_more_threads_than_processors() {
     let all = found(&crowd(3, "0-3", 2));
     assert_eq!(all[0].name, "oversubscribed");
     assert_eq!(all[0].text, "n1: 3 ranks with 6 threads in all, but 4 processors to run them on");
@@ -115,46 +115,46 @@ fn more_threads_than_processors() {
 }
 
 #[test]
-fn all_ranks_on_one_core() {
+fn warns_of_all_ranks_on_one_core() {
     let all = found(&crowd(4, "3", 1));
     assert_eq!(all.len(), 1, "{all:#?}");
     assert_eq!(all[0].name, "one-core");
     assert_eq!(all[0].text, "n1: all 4 ranks are bound to processor 3, but the job has 8 there");
-    // There is no other.
+    // The job has only one core.
     let mut alone = crowd(4, "3", 1);
     alone.ranks.iter_mut().for_each(|rank| rank.processors.granted = set("3"));
     assert_eq!(found(&alone)[0].name, "oversubscribed");
 }
 
 #[test]
-fn processors_that_nobody_uses() {
-    // What mpirun does with two ranks unless told: one core each.
+fn warns_of_idle_processors() {
+    // The default of mpirun for two ranks: one core each.
     let all = found(&job(vec![rank("n1", "0"), rank("n1", "1")], &[0, 0]));
     assert_eq!(all.len(), 1, "{all:#?}");
     assert_eq!(
         (all[0].name, &*all[0].text),
-        ("idle-processors", "n1: 2 threads at work, but 8 processors for this job")
+        ("idle-processors", "n1: 2 threads in use, but 8 processors for this job")
     );
     assert!(all[0].remedy.starts_with("bind ranks to more processors"), "{all:?}");
-    // A job that was given two processors of the node uses all it has.
+    // A job that has two processors of the node uses both.
     let mut small = job(vec![rank("n1", "0"), rank("n1", "1")], &[0, 0]);
     small.ranks.iter_mut().for_each(|rank| rank.launcher.slurm_processors = Some(2));
     assert_eq!(found(&small), []);
-    let asked = after(|_, rank| {
+    let requested = after(|_, rank| {
         rank.threads.count = 1;
         rank.threads.reason = ThreadCountSource::Option;
     });
-    assert_eq!(asked.remedy, "raise --threads, or start more ranks");
+    assert_eq!(requested.remedy, "raise --threads, or start more ranks");
 }
 
 #[test]
-fn ranks_that_move_between_sockets() {
+fn warns_of_ranks_that_move_between_sockets() {
     let finding = after(|_, rank| {
         rank.processors.allowed = set("0-7");
     });
     assert_eq!(finding.name, "not-bound");
     assert!(finding.text.contains("2 ranks move freely between 2 sockets and 2 memory nodes"), "{finding:?}");
-    // On one socket it does not matter, and one rank uses all of them.
+    // It does not matter on one socket or with one rank.
     let mut simple = crowd(2, "0-7", 4);
     assert_eq!(found(&simple)[0].name, "not-bound");
     simple.ranks.iter_mut().for_each(|rank| (rank.processors.sockets, rank.processors.memory_nodes) = (1, 1));
@@ -163,23 +163,24 @@ fn ranks_that_move_between_sockets() {
 }
 
 #[test]
-fn threads_that_were_asked_for_in_vain() {
-    let remark = ThreadWarning::TooMany { variable: "SLURM_CPUS_PER_TASK".into(), asked: 8, processors: 4 };
-    let finding = after(|_, rank| rank.threads.warnings.push(remark.clone()));
+fn warns_of_threads_that_were_not_granted() {
+    let warning =
+        ThreadWarning::TooMany { variable: "SLURM_CPUS_PER_TASK".into(), requested: 8, processors: 4 };
+    let finding = after(|_, rank| rank.threads.warnings.push(warning.clone()));
     assert_eq!(finding.name, "threads-not-as-asked");
-    assert!(finding.text.starts_with("rank 0: SLURM_CPUS_PER_TASK asks for 8 threads, but"), "{finding:?}");
-    assert!(finding.remedy.starts_with("tell srun too: srun --cpus-per-task=8"), "{finding:?}");
+    assert!(finding.text.starts_with("rank 0: SLURM_CPUS_PER_TASK requests 8 threads, but"), "{finding:?}");
+    assert!(finding.remedy.starts_with("pass it to srun too: srun --cpus-per-task=8"), "{finding:?}");
 }
 
 #[test]
-fn less_time_than_threads() {
+fn warns_of_a_time_limit_below_the_threads() {
     let finding = after(|_, rank| rank.processors.quotas = vec![Quota { processors: 2.5, id: 1 }]);
     assert_eq!(finding.name, "limited-time");
     assert!(finding.text.contains("the time of 2.50 processors, but 8 threads run"), "{finding:?}");
 }
 
 #[test]
-fn another_number_of_ranks_than_the_launcher_started() {
+fn warns_of_another_number_of_ranks_than_the_launcher_started() {
     let tasks = after(|_, rank| {
         (rank.launcher.slurm_job, rank.launcher.slurm_tasks) = (Some("17".into()), Some(8));
     });
@@ -197,13 +198,13 @@ fn another_number_of_ranks_than_the_launcher_started() {
 }
 
 #[test]
-fn files_that_not_all_hosts_see() {
+fn warns_of_files_that_some_hosts_do_not_see() {
     let missing = after(|number, rank| rank.files[0].bytes = (number < 2).then_some(100));
     assert_eq!(missing.name, "data-not-everywhere");
     assert_eq!(missing.text, "data.h5: missing or of another size on n2, seen from n1");
     let own = after(|number, rank| rank.files[1].shared = number < 2);
     assert_eq!(own.name, "output-not-shared");
-    assert_eq!(own.text, "runs: what rank 0 writes there on n1 is not seen on n2");
+    assert_eq!(own.text, "runs: files that rank 0 writes there on n1 are not visible on n2");
     let closed = after(|_, rank| rank.files[1].shared = false);
     assert_eq!(
         (closed.name, &*closed.text),
@@ -212,8 +213,8 @@ fn files_that_not_all_hosts_see() {
 }
 
 #[test]
-fn locks_on_network_file_systems() {
-    // Where the library can be told, only somebody who insists gets them.
+fn warns_of_locks_on_network_file_systems() {
+    // Libraries that can read without locks lock only if the variable requires it.
     let insisting = after(|_, rank| rank.file_locking = Some("true".into()));
     assert_eq!(insisting.name, "file-locks");
     assert!(
@@ -232,14 +233,14 @@ fn locks_on_network_file_systems() {
 }
 
 #[test]
-fn files_that_are_memory() {
+fn warns_of_files_in_memory() {
     let finding = after(|_, rank| rank.files[1] = seen("/tmp", PathUse::Output, "tmpfs"));
     assert_eq!(finding.name, "files-in-memory");
     assert!(finding.text.starts_with("/tmp: tmpfs (disk on /) is memory of n1"), "{finding:?}");
 }
 
 #[test]
-fn settings_that_hurt() {
+fn warns_of_bad_settings() {
     let pages = after(|number, rank| {
         rank.settings.huge_pages = Some(if number == 3 { "never" } else { "always" }.into());
     });
@@ -249,7 +250,7 @@ fn settings_that_hurt() {
         (rank.settings.locked_memory, rank.settings.infiniband) = (Some(8 << 20), true);
     });
     assert_eq!(locked.name, "locked-memory");
-    // Without a network that wants it, nobody needs more.
+    // Other networks need no locked memory.
     let mut job = healthy();
     job.ranks.iter_mut().for_each(|rank| rank.settings.locked_memory = Some(8 << 20));
     assert_eq!(found(&job), []);
@@ -262,12 +263,12 @@ fn settings_that_hurt() {
     });
     assert_eq!(
         (space.name, &*space.text),
-        ("address-space", "n1 (and 1 other host): `ulimit -v` leaves each rank 4.0 GiB")
+        ("address-space", "n1 (and 1 other host): `ulimit -v` limits each rank to 4.0 GiB")
     );
 }
 
 #[test]
-fn hosts_that_differ() {
+fn warns_of_hosts_that_differ() {
     let kernels = after(|number, rank| rank.kernel = if number < 2 { "AVX-512" } else { "AVX2" }.into());
     assert_eq!(kernels.name, "kernels-differ");
     assert!(kernels.text.starts_with("n1 uses the AVX-512 kernel and n2 the AVX2 kernel"), "{kernels:?}");
@@ -283,25 +284,28 @@ fn hosts_that_differ() {
 
 #[cfg(target_arch = "x86_64")]
 #[test]
-fn a_processor_without_vectors() {
+fn warns_of_a_processor_without_vectors() {
     assert_eq!(after(|_, rank| rank.kernel = "scalar".into()).name, "slow-kernel");
 }
 
 #[test]
-fn the_table_has_a_row_a_host_and_says_how_ranks_are_bound() {
+fn the_table_has_a_row_for_each_host_with_its_binding() {
     let table = host_table(&healthy().hosts()).to_string();
     let lines: Vec<Vec<&str>> = table
         .lines()
         .map(|line| line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect())
         .collect();
-    assert_eq!(lines[0], ["host", "ranks", "processors", "threads", "bound to", "memory free", "reads"]);
+    assert_eq!(
+        lines[0],
+        ["host", "ranks", "processors", "threads", "bound to", "memory free", "memory bandwidth"]
+    );
     assert_eq!(lines[1], ["n1", "0-1", "8", "2 x 4", "0-3 | 4-7", "10.0 GiB of 16.0 GiB", "20.0 GiB/s"]);
     assert_eq!(lines[2][..2], ["n2", "2-3"]);
     assert_eq!(lines.len(), 3);
 }
 
 #[test]
-fn binding_is_told_in_a_few_words() {
+fn describes_the_binding_briefly() {
     let binding = |masks: &[&str]| {
         let ranks = masks.iter().map(|list| rank("n1", list)).collect();
         job(ranks, &vec![0; masks.len()]).hosts()[0].binding()
@@ -313,7 +317,7 @@ fn binding_is_told_in_a_few_words() {
 }
 
 #[test]
-fn hundreds_of_hosts_that_are_alike_take_one_row() {
+fn hundreds_of_similar_hosts_share_one_row() {
     let hosts = 200;
     let mut ranks: Vec<RankReport> = (0..hosts).map(|host| rank(&format!("n{host}"), "0-7")).collect();
     ranks[50].read.1 = 0.2;
@@ -328,10 +332,10 @@ fn hundreds_of_hosts_that_are_alike_take_one_row() {
 }
 
 #[test]
-fn programs_get_the_same_facts() {
+fn json_has_the_same_facts() {
     let mut job = healthy();
     job.ranks[0].settings.huge_pages = Some("never".into());
-    job.memory = LoadCheck::Refused("no room".into());
+    job.memory = LoadCheck::Refused("not enough memory".into());
     let facts = report_json(&job, &found(&job));
     assert_eq!(facts["ranks"], 4);
     assert_eq!(facts["hosts"][1]["name"], "n2");
@@ -339,5 +343,5 @@ fn programs_get_the_same_facts() {
     assert_eq!(facts["hosts"][0]["bound_to"], serde_json::json!(["0-3", "4-7"]));
     assert_eq!(facts["files"][0]["kind"], "network");
     assert_eq!(facts["warnings"][0]["name"], "small-pages");
-    assert_eq!(facts["problem"], "no room");
+    assert_eq!(facts["problem"], "not enough memory");
 }

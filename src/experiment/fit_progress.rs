@@ -1,4 +1,4 @@
-//! What is said of a fit while it goes on: little, because others follow.
+//! Progress of a fit within an experiment: a line from time to time.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use super::classifier_spec::ClassifierSpec;
 use crate::optimize::{FitState, Observer};
 use crate::report::Console;
 
-/// Says something of a fit that takes long.
+/// Prints the progress of a long fit.
 pub(super) struct FitProgress<'c> {
     console: &'c Console,
     name: String,
@@ -14,7 +14,6 @@ pub(super) struct FitProgress<'c> {
 }
 
 impl<'c> FitProgress<'c> {
-    /// After so long somebody may wonder.
     const REPORT_INTERVAL: Duration = Duration::from_secs(20);
 
     pub fn new(console: &'c Console, spec: &ClassifierSpec) -> FitProgress<'c> {
@@ -45,7 +44,7 @@ impl Observer for FitProgress<'_> {
     }
 }
 
-/// Only warns.
+/// Prints warnings only.
 pub(super) struct WarningPrinter<'c>(pub &'c Console);
 
 impl Observer for WarningPrinter<'_> {

@@ -8,7 +8,7 @@ use crate::report::Console;
 use crate::shard::{FixedPoint, Shard, Targets};
 use crate::world::World;
 
-/// Loads rows and says what they are and take. Collective.
+/// Loads rows and prints their size. Collective.
 pub(super) fn load_rows(
     world: &World,
     console: &Console,
@@ -28,47 +28,41 @@ pub(super) fn load_rows(
     })
 }
 
-/// What fits load, and what they need beside it.
+/// Returns what fits load, and the memory they need in addition.
 pub(super) fn fit_load_request(files: &LoadOptions, targets: &[FitTarget]) -> (LoadOptions, ExtraMemory) {
     let labels = files.labels.clone().filter(|_| targets.contains(&FitTarget::Labels));
-    // Two copies of the tensor: one is being written into a checkpoint while the next waits.
     (LoadOptions { labels, ..files.clone() }, ExtraMemory::for_fitting(targets == [FitTarget::Labels]))
 }
 
-/// What evaluating classifiers of so many rules needs beside the rows.
-pub(super) fn evaluation_memory(most_rules: u64) -> ExtraMemory {
-    ExtraMemory { bytes_per_count: 16, ..ExtraMemory::default() }.with_rules(most_rules)
-}
-
-/// Rows that are loaded once, and counted by labels or by expected labels as each fit wants.
+/// Rows that are loaded once and count true labels or expected labels, as each fit requires.
 pub(super) struct FitRows {
     shard: Shard,
     target: FitTarget,
-    /// What the shard counts by when it counts by something else than now.
+    /// The targets that are not in the shard.
     other: Option<Targets>,
 }
 
 impl FitRows {
+    /// Loads the rows. Collective.
     pub fn load(
         world: &World,
         console: &Console,
         files: &LoadOptions,
         targets: &[FitTarget],
     ) -> Result<FitRows> {
-        let labelled = targets.contains(&FitTarget::Labels);
         let (files, extra) = fit_load_request(files, targets);
         let shard = load_rows(world, console, &files, extra)?;
         let expected = Targets::Expected(FixedPoint::for_terms(shard.total_rows));
-        Ok(match labelled {
-            true => FitRows { shard, target: FitTarget::Labels, other: Some(expected) },
-            false => FitRows { shard, target: FitTarget::Expected, other: None },
+        Ok(match files.labels {
+            Some(_) => FitRows { shard, target: FitTarget::Labels, other: Some(expected) },
+            None => FitRows { shard, target: FitTarget::Expected, other: None },
         })
     }
 
-    /// The rows, counted by `target`.
+    /// Returns the rows with `target`.
     ///
     /// # Panics
-    /// If labels are wanted that were not when the rows were loaded.
+    /// If `target` is the true labels and they were not loaded.
     pub fn counted_by(&mut self, target: FitTarget) -> &Shard {
         if self.target != target {
             let other = self.other.take().expect("labels were loaded");

@@ -1,14 +1,13 @@
 //! Whole experiments: data, budgets, metrics and strategies, compared in one table.
 //!
-//! An [`Experiment`] becomes [`ExperimentStep`]s, each with the facts its result depends on. What a step made is in the output
-//! [`Folder`], beside a record of those facts; a step whose record is there and whose facts are the same is not done
-//! again. At the end all of them make one [`Comparison`].
+//! An [`Experiment`] becomes [`ExperimentStep`]s, each with the facts that its result depends on. The output [`Folder`] has
+//! a record of every finished step with these facts. A later run reuses the results of steps whose facts are unchanged.
 
 mod classifier_spec;
 mod comparison;
 mod error;
 mod file_hash;
-mod fingerprint_hash;
+mod fingerprints;
 mod fit_progress;
 mod fit_rows;
 mod folder;
@@ -39,24 +38,24 @@ pub use step::{Action, ExperimentStep, FitOrTest};
 use std::path::PathBuf;
 
 use crate::classifier::{BaselineConstants, BaselineStrategy, Candidates};
-use crate::evaluate::Evaluation;
 use crate::job::StopControl;
 use crate::load::LoadOptions;
 use crate::measure::Metric;
 use crate::optimize::FitConfig;
+use crate::pipeline::EvaluateRequest;
 use crate::report::Console;
 use crate::split::Split;
 use crate::store::Location;
 use crate::synth::SynthSample;
 use crate::world::World;
 
-/// What is compared, on which data.
+/// The classifiers to compare, and the data.
 #[derive(Clone, Debug)]
 pub struct Experiment {
     pub fit: DataSource,
-    /// Its labels are there.
+    /// Has true labels.
     pub test: DataSource,
-    /// Labels that priors and propensities come from, instead of those of the fitting rows.
+    /// Labels for priors and propensities, instead of those of the fitting rows.
     pub train: Option<Location>,
     /// Values of k.
     pub budgets: Vec<usize>,
@@ -66,20 +65,17 @@ pub struct Experiment {
     pub seeds: Vec<u64>,
     pub search: FitConfig,
     pub baselines: BaselineSettings,
-    pub evaluation: Evaluation,
-    /// A and B of the propensities of ps-precision.
-    pub propensity: (f64, f64),
-    /// What the table shows, by the names that evaluation gives.
+    pub evaluate: EvaluateRequest,
+    /// Metrics of the table, by the names that evaluation gives them.
     pub columns: Vec<String>,
 }
 
-/// Where an experiment is done.
+/// The surroundings of a running experiment.
 #[derive(Clone, Copy)]
 pub struct RunContext<'a> {
     pub world: &'a World,
     pub console: &'a Console,
     pub folder: &'a Folder,
-    /// Says when to stop.
     pub control: &'a StopControl,
 }
 
@@ -87,18 +83,17 @@ pub struct RunContext<'a> {
 #[derive(Clone, Debug)]
 pub enum DataSource {
     Files(LoadOptions),
-    /// Made by the experiment itself.
     Synthetic(SynthSample),
-    /// Rows to fit on and rows to test on are the two parts of a file.
+    /// One part of a file; the other part is the other sample.
     Split(SplitFile),
 }
 
-/// A file, and how it is divided into rows to fit on and rows to test on.
+/// A file to split into fitting rows and test rows.
 #[derive(Clone, Debug)]
 pub struct SplitFile {
     pub file: PathBuf,
     pub split: Split,
-    /// Accept marginals outside [0, 1] and move them to the nearer end.
+    /// Move marginals outside [0, 1] to the nearer end instead of refusing them.
     pub clamp: bool,
 }
 
@@ -120,11 +115,11 @@ impl StrategyChoice {
     }
 }
 
-/// What counts as right while fitting.
+/// The labels that a fit counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FitTarget {
     Labels,
-    /// The marginals stand in for labels.
+    /// The marginals, as expected labels.
     Expected,
 }
 
@@ -137,7 +132,7 @@ impl FitTarget {
     }
 }
 
-/// What baselines have in common.
+/// Options that all baselines share.
 #[derive(Clone, Copy, Debug)]
 pub struct BaselineSettings {
     pub constants: BaselineConstants,

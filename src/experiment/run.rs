@@ -1,4 +1,4 @@
-//! Doing the steps of an experiment.
+//! Running the steps of an experiment.
 
 use std::time::{Duration, Instant};
 
@@ -14,16 +14,14 @@ use super::{Experiment, RunContext};
 use crate::error::{Error, Result};
 use crate::evaluate::Summary;
 use crate::fault;
-use crate::format::format_seconds;
+use crate::format::{count_noun, format_seconds};
 use crate::job::StopControl;
-use crate::report::Console;
 use crate::world::World;
 
-/// Does what is to be done, in order, and keeps a record of every finished step. What was found is on rank 0.
-/// Collective.
+/// Runs the steps that no earlier run has finished, in order, and records each. Rank 0 gets the results. Collective.
 ///
-/// When `control` is asked to stop, it stops after the step at hand, and in the middle of a fit, and the error has the
-/// status [`Stopped`](crate::error::ExitStatus::Stopped).
+/// When `control` is asked to stop, it stops between two steps or within a fit, and the error has the status
+/// [`Stopped`](crate::error::ExitStatus::Stopped).
 pub fn run_experiment(
     context: RunContext<'_>,
     experiment: &Experiment,
@@ -31,18 +29,20 @@ pub fn run_experiment(
 ) -> Result<Results> {
     let RunContext { world, console, folder, control } = context;
     let mut hashes = std::mem::take(&mut plan.hashes);
-    let mut found: Vec<Value> = plan.states.into_iter().map(StepState::into_result).collect();
+    let mut results: Vec<Value> = plan.states.into_iter().map(StepState::into_result).collect();
     let mut runner = StepRunner::new(context, experiment, plan.reuse);
-    let mut progress = StepLog::new(console, plan.steps.len());
+    let mut longest = Duration::ZERO;
     world.on_root(|| hashes.save(&folder.hash_cache_file()))?;
-    for (at, step) in plan.steps.iter().enumerate().filter(|(at, _)| plan.to_do[*at]) {
+    let to_do: Vec<usize> = (0..plan.steps.len()).filter(|&at| plan.to_do[at]).collect();
+    for (done, &at) in to_do.iter().enumerate() {
+        let step = &plan.steps[at];
         fault::inject(world.rank(), "step")?;
-        stop_if_asked(world, control, progress.longest, at)?;
+        stop_if_asked(world, control, longest, at)?;
         let start = Instant::now();
-        let (result, said) = runner.run_step(step, most_rules(&found))?;
-        let seconds_taken = start.elapsed().as_secs_f64();
+        let (result, text) = runner.run_step(step, most_rules(&results))?;
+        let taken = start.elapsed();
         world.on_root(|| {
-            // A result belongs to the data that the step's facts tell of.
+            // The inputs must still be those that the step's facts describe.
             hashes.check_unchanged()?;
             let output = match folder.output_file(&step.action) {
                 Some(path) => {
@@ -51,92 +51,52 @@ pub fn run_experiment(
                 }
                 None => None,
             };
-            let record = Record {
-                facts: step.fingerprint.clone(),
-                output,
-                found: result.clone(),
-                seconds: seconds_taken,
-            };
+            let (facts, found) = (step.fingerprint.clone(), result.clone());
+            let record = Record { facts, output, found, seconds: taken.as_secs_f64() };
             record.write(&folder.record_file(&step.action))?;
-            found[at] = result;
+            results[at] = result;
             Ok(())
         })?;
         runner.remove_finished_checkpoint();
-        progress.finished(at, &step.action, &said, seconds_taken);
+        if step.action.runs_to_end() {
+            longest = longest.max(taken);
+        }
+        let (all, width, time) =
+            (to_do.len(), to_do.len().to_string().len(), format_seconds(taken.as_secs_f64()));
+        let name = step.action.description();
+        console.line(format_args!("[{:>width$}/{all}] {name}: {text}, {time}", done + 1));
     }
     world.on_root(|| hashes.save(&folder.hash_cache_file()))?;
-    Ok(collect_results(experiment, &plan.steps, &found))
+    Ok(collect_results(experiment, &plan.steps, &results))
 }
 
-/// Stops here when that is asked for. A step that cannot stop in the middle takes up to `longest`. Collective.
-fn stop_if_asked(world: &World, control: &StopControl, longest: Duration, done: usize) -> Result<()> {
+/// Stops before step `next` when requested. A step that cannot be interrupted takes up to `longest`. Collective.
+fn stop_if_asked(world: &World, control: &StopControl, longest: Duration, next: usize) -> Result<()> {
     let Some(reason) = control.stop_requested(world, longest) else { return Ok(()) };
-    let steps = if done == 1 { "step" } else { "steps" };
-    world.agree(Err(Error::Stopped(format!("{reason}: stopped after {done} {steps}, which are kept"))))
+    let steps = count_noun(next, "step");
+    world.agree(Err(Error::Stopped(format!("{reason}: stopped after {steps}; their results are kept"))))
 }
 
-/// A line for what takes long; what does not is only counted.
-struct StepLog<'c> {
-    console: &'c Console,
-    total: usize,
-    last: Instant,
-    /// The longest of the steps that cannot be stopped.
-    longest: Duration,
+/// Returns the most rules of any classifier made so far. On rank 0.
+fn most_rules(results: &[Value]) -> u64 {
+    results.iter().filter_map(|result| result["rules"].as_u64()).max().unwrap_or(1)
 }
 
-impl<'c> StepLog<'c> {
-    /// Less than this is not worth a line.
-    const QUICK: Duration = Duration::from_secs(1);
-
-    fn new(console: &'c Console, total: usize) -> StepLog<'c> {
-        StepLog { console, total, last: Instant::now(), longest: Duration::ZERO }
-    }
-
-    fn finished(&mut self, at: usize, action: &Action, said: &str, taken: f64) {
-        let is_slow = match action {
-            Action::MakeData(_) => true,
-            Action::MakeClassifier(spec) => spec.metric().is_some(),
-            Action::Evaluate(_) => false,
-        };
-        if !is_slow {
-            self.longest = self.longest.max(Duration::from_secs_f64(taken));
-        }
-        let is_last = at + 1 == self.total;
-        if is_slow || is_last || self.last.elapsed() > StepLog::QUICK {
-            self.last = Instant::now();
-            let width = self.total.to_string().len();
-            let shown = action.description();
-            let line =
-                format!("[{:>width$}/{}] {shown}: {said}, {}", at + 1, self.total, format_seconds(taken));
-            self.console.line(line);
-        }
-    }
-}
-
-/// The most rules of any classifier that is there. On rank 0.
-fn most_rules(found: &[Value]) -> u64 {
-    found.iter().filter_map(|found| found["rules"].as_u64()).max().unwrap_or(1)
-}
-
-/// What was found, by spec.
-fn collect_results(experiment: &Experiment, steps: &[ExperimentStep], found: &[Value]) -> Results {
-    let of = |action: Action| {
-        let at = steps.iter().position(|step| step.action == action)?;
-        found.get(at)
-    };
-    let classifier_specs = experiment.classifier_specs().into_iter();
-    let found = classifier_specs.filter_map(|spec| {
+/// Combines the results of the steps of each classifier.
+fn collect_results(experiment: &Experiment, steps: &[ExperimentStep], results: &[Value]) -> Results {
+    let of = |action: Action| results.get(steps.iter().position(|step| step.action == action)?);
+    let classifiers = experiment.classifier_specs().into_iter().filter_map(|spec| {
         let classifier = of(Action::MakeClassifier(spec.clone()))?.as_object().cloned().unwrap_or_default();
         let evaluation = of(Action::Evaluate(spec.clone()))?;
         let whole = |name: &str| evaluation[name].as_u64().unwrap_or_default();
         let metrics = evaluation["metrics"].as_array().into_iter().flatten().map(metric_from_json).collect();
         Some(ClassifierResult { spec, classifier, shape: (whole("n"), whole("m")), metrics })
     });
-    let (columns, draws) = (experiment.columns.clone(), experiment.evaluation.draws());
-    Results { classifiers: found.collect(), columns, draws }
+    let (columns, draws) = (experiment.columns.clone(), experiment.evaluate.evaluation.draws());
+    Results { classifiers: classifiers.collect(), columns, draws }
 }
 
-/// A metric as [`StepRunner`] tells of it. JSON has no number for what is not one.
+/// Reads a metric from the JSON of an evaluation step, where NaN is null.
 fn metric_from_json(value: &Value) -> (String, Summary) {
     let number = |name: &str| value[name].as_f64().unwrap_or(f64::NAN);
     let name = value["name"].as_str().unwrap_or_default().to_owned();

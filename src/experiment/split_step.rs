@@ -1,4 +1,4 @@
-//! One part of a file that is divided into rows to fit on and rows to test on.
+//! Writing one part of a data file that is split into fitting rows and test rows.
 
 use serde_json::json;
 
@@ -9,8 +9,8 @@ use crate::format::format_count;
 use crate::split::{Origin, Parts, SplitSource};
 use crate::store::{Overwrite, Role, publish};
 
-/// Writes the labels and marginals of a part. Each part is a step of its own: who goes where is decided again, and the
-/// same. Collective.
+/// Writes the labels and marginals of a part. The assignment of rows to parts is the same in the step of the other part.
+/// Collective.
 pub(super) fn write_split_part(
     context: RunContext<'_>,
     split_file: &SplitFile,
@@ -27,8 +27,6 @@ pub(super) fn write_split_part(
     let written = parts.write(world, &source, &assignment, &origin, &[&path], Overwrite::Replace)?;
     publish(world, written)?;
     let (n, m) = (assignment.sizes[number], source.labels().map_or(0, |labels| labels.columns));
-    Ok((
-        json!({ "n": n, "m": m }),
-        format!("{} of {} instances", format_count(n), format_count(source.rows())),
-    ))
+    let text = format!("{} of {} instances", format_count(n), format_count(source.rows()));
+    Ok((json!({ "n": n, "m": m }), text))
 }

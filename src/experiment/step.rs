@@ -1,10 +1,11 @@
 //! One step of an experiment.
 
+use xxhash_rust::xxh3::xxh3_128;
+
 use super::ClassifierSpec;
-use super::fingerprint_hash::fingerprint_hash;
 use crate::checkpoint::Fingerprint;
 
-/// Which sample of the data.
+/// One of the two samples of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FitOrTest {
     Fit,
@@ -23,16 +24,16 @@ impl FitOrTest {
 /// What a step does.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
-    /// Makes data.
+    /// Generates or splits data.
     MakeData(FitOrTest),
-    /// Finds a classifier.
+    /// Fits a classifier or computes a baseline.
     MakeClassifier(ClassifierSpec),
-    /// Evaluates it on the test rows.
+    /// Evaluates the classifier on the test rows.
     Evaluate(ClassifierSpec),
 }
 
 impl Action {
-    /// The stem of its record.
+    /// Returns the stem of the name of the step's record.
     pub fn file_stem(&self) -> String {
         match self {
             Action::MakeData(part) => format!("data-{}", part.name()),
@@ -41,7 +42,17 @@ impl Action {
         }
     }
 
-    /// For people.
+    /// Whether later steps of this kind may have to run to their end: fits stop between iterations, and data steps come
+    /// first.
+    pub(super) fn runs_to_end(&self) -> bool {
+        match self {
+            Action::MakeData(_) => false,
+            Action::MakeClassifier(spec) => spec.metric().is_none(),
+            Action::Evaluate(_) => true,
+        }
+    }
+
+    /// Returns the name of the step in messages.
     pub fn description(&self) -> String {
         match self {
             Action::MakeData(part) => format!("make {} data", part.name()),
@@ -54,7 +65,7 @@ impl Action {
     }
 }
 
-/// Work, and all that its result depends on.
+/// An action and everything that its result depends on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExperimentStep {
     pub action: Action,
@@ -66,4 +77,9 @@ impl ExperimentStep {
     pub fn new(action: Action, fingerprint: Fingerprint) -> ExperimentStep {
         ExperimentStep { action, fingerprint_hash: fingerprint_hash(&fingerprint), fingerprint }
     }
+}
+
+/// Returns a hash of the facts, in hexadecimal digits.
+pub(super) fn fingerprint_hash(facts: &Fingerprint) -> String {
+    format!("{:032x}", xxh3_128(facts.to_text().as_bytes()))
 }

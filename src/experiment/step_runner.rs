@@ -4,40 +4,35 @@ use serde_json::{Value, json};
 
 use super::classifier_spec::{ClassifierMethod, ClassifierSpec};
 use super::fit_progress::{FitProgress, WarningPrinter};
-use super::fit_rows::{FitRows, evaluation_memory, load_rows};
+use super::fit_rows::{FitRows, load_rows};
 use super::plan::ReusePolicy;
 use super::split_step::write_split_part;
 use super::step::{Action, ExperimentStep, FitOrTest};
-use super::{DataSource, Experiment, FitTarget, RunContext};
-use crate::classifier::{BaselineStrategy, Mixture, baseline_rule};
-use crate::classifier_file::{ClassifierFile, broadcast};
+use super::{BaselineSettings, DataSource, Experiment, FitTarget, RunContext};
+use crate::classifier::BaselineStrategy;
 use crate::error::Result;
-use crate::evaluate::{InversePropensities, Summary};
-use crate::format::format_count;
-use crate::load::{load_labels, total_positives};
-use crate::measure::{Metric, monotone};
-use crate::optimize::{
-    CheckpointPolicy, ExistingCheckpoint, FinishedFit, FitData, FitProblem, FitResult, InitialClassifier,
-    InitialSource, fit,
-};
+use crate::evaluate::Summary;
+use crate::format::{count_noun, format_count};
+use crate::measure::Metric;
+use crate::optimize::{CheckpointPolicy, ExistingCheckpoint, FinishedFit, FitData, FitResult};
+use crate::pipeline::{BaselineRequest, FitRequest, LabelCounts, Subject, read_classifier, scoring_memory};
 use crate::shard::Shard;
 use crate::store::Overwrite;
 
-/// What was found, and the same for people; both on rank 0 only.
+/// The result of a step as JSON and as text; both on rank 0 only.
 pub(super) type StepOutcome = Result<(Value, String)>;
 
-/// Does one step after the other, and keeps what several of them need.
+/// Runs steps in order and keeps what several of them need.
 pub(super) struct StepRunner<'a> {
     context: RunContext<'a>,
     experiment: &'a Experiment,
     reuse: ReusePolicy,
     fit_rows: Option<FitRows>,
-    /// The fit of the last step, until that is on record.
+    /// The fit of the last step, until its result is recorded.
     finished: Option<FinishedFit>,
     test: Option<Shard>,
-    /// Positive instances of each label, and instances, for priors and propensities.
-    counts: Option<(Vec<u64>, u64)>,
-    /// Metrics that were warned of.
+    counts: Option<LabelCounts>,
+    /// Metrics whose warnings have been printed.
     warned: Vec<String>,
 }
 
@@ -47,8 +42,7 @@ impl<'a> StepRunner<'a> {
         StepRunner { context, experiment, reuse, fit_rows, finished, test, counts, warned }
     }
 
-    /// Does a step. `most_rules` is what the largest classifier that is to be evaluated has; rank 0's counts.
-    /// Collective.
+    /// Runs a step. `most_rules`, of rank 0, is the size of the largest classifier to evaluate. Collective.
     pub fn run_step(&mut self, step: &ExperimentStep, most_rules: u64) -> StepOutcome {
         match &step.action {
             Action::MakeData(part) => self.make_data(*part),
@@ -61,6 +55,7 @@ impl<'a> StepRunner<'a> {
     }
 
     fn make_data(&mut self, part: FitOrTest) -> StepOutcome {
+        let RunContext { world, folder, .. } = self.context;
         let data = match part {
             FitOrTest::Fit => &self.experiment.fit,
             FitOrTest::Test => &self.experiment.test,
@@ -68,27 +63,28 @@ impl<'a> StepRunner<'a> {
         let sample = match data {
             DataSource::Synthetic(sample) => sample,
             DataSource::Split(split_file) => return write_split_part(self.context, split_file, part),
-            DataSource::Files(_) => unreachable!("only made data has a step that makes it"),
+            DataSource::Files(_) => unreachable!("data files have no step"),
         };
-        let made = sample.generate(self.context.world, |_| ());
-        sample.write(self.context.world, &made, &self.context.folder.data_file(part), Overwrite::Replace)?;
+        let made = sample.generate(world, |_| ());
+        sample.write(world, &made, &folder.data_file(part), Overwrite::Replace)?;
         let (n, m) = (sample.shape.instances, sample.shape.labels);
-        let said = format!("{} instances x {} labels", format_count(n), format_count(m.into()));
-        Ok((json!({ "n": n, "m": m }), said))
+        let text = format!("{} instances x {} labels", format_count(n), format_count(m.into()));
+        Ok((json!({ "n": n, "m": m }), text))
     }
 
     fn baseline(&mut self, spec: &ClassifierSpec, strategy: BaselineStrategy) -> StepOutcome {
-        let baselines = self.experiment.baselines;
-        let (positives, rows) = self.label_counts()?.clone();
-        let rule = baseline_rule(strategy, &positives, rows, baselines.constants);
-        let mixture = Mixture::single(rule, spec.k, baselines.candidates);
-        let file = ClassifierFile::of_baseline(strategy, mixture, positives, rows);
-        ClassifierFile::write(
-            Some(&file),
-            self.context.world,
-            &self.context.folder.classifier_file(spec),
-            Overwrite::Replace,
-        )?;
+        let RunContext { world, folder, .. } = self.context;
+        let BaselineSettings { constants, candidates } = self.experiment.baselines;
+        let request = BaselineRequest {
+            strategy,
+            k: spec.k,
+            constants,
+            candidates,
+            labels: self.experiment.label_count_source(folder),
+            out: folder.classifier_file(spec),
+            overwrite: Overwrite::Replace,
+        };
+        request.run(world, self.label_counts()?)?;
         Ok((json!({ "rules": 1 }), "one rule".into()))
     }
 
@@ -99,36 +95,36 @@ impl<'a> StepRunner<'a> {
         target: FitTarget,
         metric: &Metric,
     ) -> StepOutcome {
-        let (RunContext { world, console, folder, .. }, experiment) = (self.context, self.experiment);
-        let seed = spec.seed().unwrap_or_default();
-        let (initial, checkpoint_policy) = (self.initial(seed)?, self.checkpoint_policy(step, spec));
+        let (RunContext { world, console, folder, control }, experiment) = (self.context, self.experiment);
+        let request = FitRequest {
+            load: experiment.fit.files(folder, FitOrTest::Fit),
+            k: spec.k,
+            metric: metric.clone(),
+            search: experiment.search.clone(),
+            seed: spec.seed().unwrap_or_default(),
+            out: folder.classifier_file(spec),
+            overwrite: Overwrite::Replace,
+            checkpoint_policy: Some(self.checkpoint_policy(step, spec)),
+        };
+        let initial = request.load_initial(world)?;
         if self.fit_rows.is_none() {
-            let files = experiment.fit.files(folder, FitOrTest::Fit);
-            self.fit_rows = Some(FitRows::load(world, console, &files, &experiment.targets)?);
+            self.fit_rows = Some(FitRows::load(world, console, &request.load, &experiment.targets)?);
         }
-        let fit_rows = self.fit_rows.as_mut().expect("just loaded");
-        let data = FitData::new(world, fit_rows.counted_by(target));
-        let options = experiment.search.options(spec.k, data.shard.total_rows);
+        let shard = self.fit_rows.as_mut().expect("just loaded").counted_by(target);
+        world.agree(request.check_labels(&initial, shard.labels()))?;
         if !self.warned.iter().any(|known| known == metric.text()) {
             self.warned.push(metric.text().to_owned());
-            let objective = metric.bind(spec.k, options.epsilon);
-            monotone::warnings(&objective).iter().for_each(|text| console.warn(text));
+            request.metric_warnings(shard.total_rows).iter().for_each(|text| console.warn(text));
         }
-        let problem = FitProblem { data: &data, metric, initial, options };
-        let made_from = problem.fingerprint();
-        let mut progress = FitProgress::new(console, spec);
-        let finished = fit(world, problem, Some(&checkpoint_policy), self.context.control, &mut progress)?;
-        let file = finished
-            .fit
-            .as_ref()
-            .map(|fit| ClassifierFile::of_fit(fit, metric, seed, &data.population, &made_from));
-        ClassifierFile::write(file.as_ref(), world, &folder.classifier_file(spec), Overwrite::Replace)?;
+        let data = FitData::new(world, shard);
+        let problem = request.problem(&data, initial);
+        let finished = request.run(world, problem, control, &mut FitProgress::new(console, spec), || ())?;
         let outcome = finished.fit.as_ref().map(fit_outcome).unwrap_or_default();
         self.finished = Some(finished);
         Ok(outcome)
     }
 
-    /// Where the fit of a step keeps how far it has come. Checkpoints of other options are of no use any more.
+    /// Returns the checkpoint of a step, and removes those made with other options.
     fn checkpoint_policy(&self, step: &ExperimentStep, spec: &ClassifierSpec) -> CheckpointPolicy {
         let file = self.context.folder.checkpoint(spec, &step.fingerprint_hash);
         if self.context.world.is_root() {
@@ -141,80 +137,57 @@ impl<'a> StepRunner<'a> {
         CheckpointPolicy { file, interval: 1, existing }
     }
 
-    /// The last step is on record: its checkpoint is needed no more.
+    /// Removes the checkpoint of the last step, once its result is recorded.
     pub fn remove_finished_checkpoint(&mut self) {
         if let Some(mut finished) = self.finished.take() {
             finished.remove_checkpoint(&mut WarningPrinter(self.context.console));
         }
     }
 
-    fn initial(&self, seed: u64) -> Result<InitialClassifier> {
-        Ok(match &self.experiment.search.initial {
-            InitialSource::TopK => InitialClassifier::TopK,
-            InitialSource::Random => InitialClassifier::Random { seed },
-            InitialSource::Prior => InitialClassifier::Prior,
-            InitialSource::File(path) => InitialClassifier::Given(broadcast(
-                self.context.world,
-                self.on_root(|| Ok(ClassifierFile::read(path)?))?,
-            )),
-        })
-    }
-
     fn evaluate(&mut self, spec: &ClassifierSpec, most_rules: u64) -> StepOutcome {
         let (RunContext { world, console, folder, .. }, experiment) = (self.context, self.experiment);
-        // Fits are done before the first evaluation: their rows make room for those.
+        // All fits precede the first evaluation, so their rows can be freed.
         self.fit_rows = None;
-        let (positives, rows) = self.label_counts()?;
-        let propensities =
-            InversePropensities::new(positives, *rows, experiment.propensity.0, experiment.propensity.1);
+        self.label_counts()?;
         if self.test.is_none() {
             let mut most_rules = vec![most_rules];
             world.broadcast(&mut most_rules);
-            let extra = evaluation_memory(most_rules[0]);
-            self.test =
-                Some(load_rows(world, console, &experiment.test.files(folder, FitOrTest::Test), extra)?);
+            let files = experiment.test.files(folder, FitOrTest::Test);
+            self.test = Some(load_rows(world, console, &files, scoring_memory(most_rules[0]))?);
         }
         let shard = self.test.as_ref().expect("just loaded");
-        let mixture =
-            broadcast(world, self.on_root(|| Ok(ClassifierFile::read(&folder.classifier_file(spec))?))?);
-        let summary = experiment.evaluation.summary(world, shard, &mixture, &propensities, |_| ())?;
+        let counts = self.counts.as_ref().expect("just counted");
+        let subject = Subject::Classifier(read_classifier(world, &folder.classifier_file(spec))?);
+        let summary = experiment.evaluate.run(world, shard, &subject, counts, |_| ())?;
         let metrics: Vec<Value> = summary
             .iter()
             .map(|(name, Summary { mean, std })| json!({ "name": name, "mean": mean, "std": std }))
             .collect();
         let shown = spec.metric().unwrap_or("instance-precision");
         let value = summary.iter().find(|metric| metric.0 == shown).map_or(f64::NAN, |metric| metric.1.mean);
-        let found = json!({ "n": shard.total_rows, "m": shard.labels(), "metrics": metrics });
-        Ok((found, format!("{shown} = {value:.4}")))
+        let result = json!({ "n": shard.total_rows, "m": shard.labels(), "metrics": metrics });
+        Ok((result, format!("{shown} = {value:.4}")))
     }
 
-    /// Label counts for priors and propensities. Collective.
-    fn label_counts(&mut self) -> Result<&(Vec<u64>, u64)> {
+    /// Returns the label counts for priors and propensities. Collective.
+    fn label_counts(&mut self) -> Result<&LabelCounts> {
         if self.counts.is_none() {
             let location = self.experiment.label_count_source(self.context.folder);
-            let (_, rows, labels) = load_labels(self.context.world, &location)?;
-            self.counts = Some((total_positives(self.context.world, &labels, rows), rows));
+            self.counts = Some(LabelCounts::load(self.context.world, &location)?);
         }
         Ok(self.counts.as_ref().expect("just counted"))
     }
-
-    /// What rank 0 makes of it; all ranks learn whether it succeeded.
-    fn on_root<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
-        let made = if self.context.world.is_root() { work().map(Some) } else { Ok(None) };
-        self.context.world.agree(made)
-    }
 }
 
-/// What is told of a fit.
 fn fit_outcome(fit: &FitResult) -> (Value, String) {
     let rules = fit.mixture.rules.len();
-    let said = format!("{:.8} with {rules} rule{}", fit.utility, if rules == 1 { "" } else { "s" });
-    let found = json!({
+    let text = format!("{:.8} with {}", fit.utility, count_noun(rules, "rule"));
+    let result = json!({
         "rules": rules,
         "utility": fit.utility,
         "iterations": fit.trajectory.len(),
         "passes": fit.passes,
         "stopped": fit.stopped,
     });
-    (found, said)
+    (result, text)
 }

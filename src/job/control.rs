@@ -1,31 +1,31 @@
-//! Whether to stop: agreed by all ranks, at safe places only.
+//! Requests to stop, agreed on by all ranks at safe places.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use super::{StopReason, TimeLimit, signals, slurm_time};
-use crate::world::World;
+use crate::world::{SLURM_JOB_ID, World};
 
-/// What a run is told from outside. One for the whole program.
+/// The requests from outside to stop a run. One for the whole program.
 pub struct StopControl {
     start: Instant,
     graceful: AtomicBool,
     end: Arc<OnceLock<Deadline>>,
 }
 
-/// When the time is up.
+/// The end of the available time.
 #[derive(Clone, Copy, Debug)]
 struct Deadline {
     at: Instant,
-    /// Kept free for what nobody can measure beforehand: the launcher, the file system, the other ranks.
+    /// Time for what cannot be measured beforehand: the launcher, the file system, the other ranks.
     reserve: Duration,
 }
 
 impl Deadline {
     const RESERVE: Duration = Duration::from_secs(5);
 
-    /// Of a short time the reserve takes only a part.
+    /// Reserves at most a tenth of a short time.
     fn new(start: Instant, at: Instant) -> Deadline {
         Deadline { at, reserve: Deadline::RESERVE.min(at.saturating_duration_since(start) / 10) }
     }
@@ -42,17 +42,17 @@ impl Default for StopControl {
 }
 
 impl StopControl {
-    /// The time of a `--time-limit` begins here. Until [`StopControl::enable_graceful_stop`] nothing is ever asked.
+    /// Starts the clock of a `--time-limit`. No stop is requested before [`StopControl::enable_graceful_stop`].
     pub fn new() -> StopControl {
         StopControl { start: Instant::now(), graceful: AtomicBool::new(false), end: Arc::default() }
     }
 
-    /// From now on the first signal is a wish to stop at the next safe place, and so is the end of the time: of `limit`,
-    /// or of what Slurm gave. For commands that lose nothing by it, because they can go on later.
+    /// Makes the first signal, and the end of `limit` or of the time that Slurm allows, a request to stop at the next safe
+    /// place. For commands that can resume.
     pub fn enable_graceful_stop(&self, world: &World, limit: Option<TimeLimit>) {
         self.graceful.store(true, Ordering::SeqCst);
         signals::enable_graceful_stop();
-        // One clock decides.
+        // Only the clock of rank 0 counts.
         if !world.is_root() {
             return;
         }
@@ -61,8 +61,8 @@ impl StopControl {
             Some(TimeLimit(limit)) => {
                 let _ = self.end.set(Deadline::new(start, start + limit));
             }
-            None if std::env::var_os("SLURM_JOB_ID").is_some() => {
-                // Slurm may take its time to answer; the work need not wait for it.
+            None if std::env::var_os(SLURM_JOB_ID).is_some() => {
+                // Slurm may answer slowly.
                 let end = Arc::clone(&self.end);
                 std::thread::spawn(move || {
                     if let Some(at) = slurm_time::job_end() {
@@ -74,8 +74,8 @@ impl StopControl {
         }
     }
 
-    /// Whether all ranks are to stop here, and why; the same answer on all of them. `need` is what it takes to come to
-    /// the next safe place and leave in order from there; rank 0's counts. Collective.
+    /// Returns the reason to stop here, the same on all ranks. `need`, of rank 0, is the time it takes to reach the next safe
+    /// place and leave in order. Collective.
     pub fn stop_requested(&self, world: &World, need: Duration) -> Option<StopReason> {
         if !self.graceful.load(Ordering::SeqCst) {
             return None;
@@ -92,12 +92,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_asked_of_a_run_that_cannot_stop_in_order() {
+    fn a_run_that_cannot_resume_gets_no_request() {
         assert_eq!(StopControl::new().stop_requested(&World::alone(), Duration::MAX), None);
     }
 
     #[test]
-    fn time_is_up_when_it_does_not_suffice_for_what_is_needed() {
+    fn stops_when_the_time_left_is_too_short() {
         let world = World::alone();
         let control = StopControl::new();
         control.enable_graceful_stop(&world, Some("1:00:00".parse().unwrap()));
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_time_is_not_all_reserve() {
+    fn reserves_a_part_of_a_short_time() {
         let start = Instant::now();
         let end = Deadline::new(start, start + Duration::from_secs(10));
         assert_eq!(end.reserve, Duration::from_secs(1));

@@ -1,7 +1,7 @@
-//! What a run is told from outside while it works: signals, and how much time is left.
+//! Signals and the time left, which may end a run early.
 //!
-//! Often only some ranks hear of it, so whether to stop is always asked of all of them together, at places where
-//! stopping loses nothing: [`StopControl::stop_requested`].
+//! A request may reach some ranks only, so all ranks decide together, at places where stopping loses nothing:
+//! [`StopControl::stop_requested`].
 
 mod control;
 mod reason;

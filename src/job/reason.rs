@@ -1,16 +1,16 @@
-//! Why a run is to stop before it is done.
+//! Reasons to stop a run early.
 
 use std::fmt;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopReason {
     Signal(i32),
-    /// There is not enough time left for more.
+    /// The time left is too short to continue.
     Time,
 }
 
 impl StopReason {
-    /// Numbers that ranks can compare: the largest is what they agree on.
+    /// Returns a number; ranks agree on the largest.
     pub(super) fn code(self) -> f64 {
         match self {
             StopReason::Signal(number) => number.into(),
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reasons_survive_being_numbers() {
+    fn codes_and_reasons_correspond() {
         for reason in
             [StopReason::Signal(15), StopReason::Signal(1), StopReason::Signal(64), StopReason::Time]
         {
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn signals_are_called_by_name() {
+    fn names_signals() {
         assert_eq!(StopReason::Signal(15).to_string(), "SIGTERM");
     }
 }

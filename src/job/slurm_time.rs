@@ -1,17 +1,18 @@
-//! What Slurm says is left of the time of this job.
+//! The time left of a Slurm job.
 
 use std::io::Read;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::TimeLimit;
+use crate::world::SLURM_JOB_ID;
 
-/// A controller that is slower than this is asked no more.
+/// The time that Slurm has to answer.
 const QUERY_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// When this job ends; `None` outside of Slurm, and where there is no limit. May take a while.
+/// Returns the end of this job; `None` outside of Slurm and without a limit. May take a while.
 pub(super) fn job_end() -> Option<Instant> {
-    let job = std::env::var("SLURM_JOB_ID").ok()?;
+    let job = std::env::var(SLURM_JOB_ID).ok()?;
     let end = std::env::var("SLURM_JOB_END_TIME").ok().and_then(|seconds| seconds.parse().ok());
     let left = match end {
         Some(seconds) => {
@@ -24,7 +25,7 @@ pub(super) fn job_end() -> Option<Instant> {
     Instant::now().checked_add(left?)
 }
 
-/// What a command prints, as a time; `None` when it prints none or does not end.
+/// Returns the time that a command prints; `None` when it prints none or does not end.
 fn query_time(command: &mut Command) -> Option<Duration> {
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
     let start = Instant::now();
@@ -44,7 +45,7 @@ fn query_time(command: &mut Command) -> Option<Duration> {
     match text.trim() {
         _ if !status.success() => None,
         "0:00" => Some(Duration::ZERO),
-        // UNLIMITED, NOT_SET and INVALID are no times.
+        // UNLIMITED, NOT_SET and INVALID do not parse.
         text => text.parse().ok().map(|TimeLimit(left)| left),
     }
 }
@@ -58,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn what_squeue_prints_is_a_time_or_none() {
+    fn parses_the_output_of_squeue() {
         assert_eq!(says("1-02:03:04\n"), Some(Duration::from_secs(93_784)));
         assert_eq!(says("9:59\n"), Some(Duration::from_secs(599)));
         assert_eq!(says("0:00\n"), Some(Duration::ZERO));
@@ -68,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn without_squeue_there_is_no_answer() {
+    fn returns_none_without_squeue() {
         assert_eq!(query_time(&mut Command::new("no-such-program")), None);
         assert_eq!(query_time(&mut Command::new("false")), None);
     }

@@ -1,20 +1,20 @@
-//! A time limit as Slurm writes it.
+//! Time limits in the format of Slurm.
 
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// How long a run may take.
+/// The most time that a run may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeLimit(pub Duration);
 
 impl FromStr for TimeLimit {
     type Err = String;
 
-    /// `MINUTES`, `MINUTES:SECONDS`, `HOURS:MINUTES:SECONDS`, `DAYS-HOURS`, `DAYS-HOURS:MINUTES` or
+    /// Parses `MINUTES`, `MINUTES:SECONDS`, `HOURS:MINUTES:SECONDS`, `DAYS-HOURS`, `DAYS-HOURS:MINUTES` or
     /// `DAYS-HOURS:MINUTES:SECONDS`, as in `sbatch --time`.
     fn from_str(text: &str) -> Result<TimeLimit, String> {
-        let wrong = || format!("'{text}' is no time; write HH:MM:SS, MM:SS, MM or D-HH:MM:SS");
+        let wrong = || format!("invalid time limit '{text}': expected HH:MM:SS, MM:SS, MM or D-HH:MM:SS");
         let number = |digits: &str| match digits.bytes().all(|digit| digit.is_ascii_digit()) {
             true => digits.parse::<u64>().map_err(|_| wrong()),
             false => Err(wrong()),
@@ -35,9 +35,9 @@ impl FromStr for TimeLimit {
         let parts = [(days.unwrap_or(0), 86_400), (hours, 3600), (minutes, 60), (seconds, 1)];
         let total =
             parts.iter().try_fold(0u64, |sum, (many, unit)| sum.checked_add(many.checked_mul(*unit)?));
-        // A century and more is a typing mistake, and no clock reaches that far.
+        // More than a century is a typing error, and exceeds the range of the clock.
         match total.filter(|&total| total < 1 << 32) {
-            Some(0) => Err(format!("'{text}' leaves no time at all")),
+            Some(0) => Err(format!("invalid time limit '{text}': must be above 0")),
             Some(total) => Ok(TimeLimit(Duration::from_secs(total))),
             None => Err(wrong()),
         }
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn every_form_of_slurm_is_read() {
+    fn parses_every_format_of_slurm() {
         assert_eq!(seconds("90"), Some(90 * 60));
         assert_eq!(seconds("0:10"), Some(10));
         assert_eq!(seconds("1:02:03"), Some(3723));
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time_is_refused_with_the_forms_that_are() {
+    fn refuses_other_text_and_lists_the_formats() {
         let most = u64::MAX.to_string();
         for text in ["", "x", "1:2:3:4", "-5", "1-", "1:-2", "1.5", "+5", "0", "00:00:00", "1 h", &most] {
             let refused = text.parse::<TimeLimit>().unwrap_err();
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn shown_as_it_is_typed() {
+    fn displays_what_it_parses() {
         for text in ["00:10:00", "23:59:59", "2-00:00:01"] {
             assert_eq!(text.parse::<TimeLimit>().unwrap().to_string(), text);
         }

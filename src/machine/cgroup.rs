@@ -1,6 +1,6 @@
-//! Control groups, by which Slurm, containers and systemd keep jobs within their share of a node.
+//! Control groups, with which Slurm, containers and systemd limit jobs to their share of a node.
 //!
-//! A process is in one group of a hierarchy, and the limits of all groups above hold for it too.
+//! A process is in one group of a hierarchy, and the limits of all groups above apply to it too.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
@@ -11,7 +11,7 @@ pub enum Version {
     Two,
 }
 
-/// A group this process is in.
+/// A group of this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
     pub version: Version,
@@ -21,14 +21,13 @@ pub struct Group {
 }
 
 impl Group {
-    /// Names the group on its node: paths differ between containers, the number of the directory does not.
+    /// Returns a number that identifies the group on its node; paths differ between containers.
     pub fn id(&self) -> Option<u64> {
         Some(self.directory.metadata().ok()?.ino())
     }
 }
 
-/// The groups in which `controller` (`memory`, `cpu`, `cpuset`) may limit this process: its own, then those
-/// above it. None where there are no control groups.
+/// Returns the groups in which `controller` (`memory`, `cpu`, `cpuset`) may limit this process: its own, then those above.
 pub fn groups(root: &Path, controller: &str) -> Vec<Group> {
     let text = std::fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
     let mount = root.join("sys/fs/cgroup");
@@ -43,7 +42,7 @@ pub fn groups(root: &Path, controller: &str) -> Vec<Group> {
         if controllers.split(',').any(|name| name == controller) {
             groups.extend(upwards(Version::One, &mount.join(controller), path));
         } else if hierarchy == "0" && controllers.is_empty() {
-            // Beside version 1, version 2 has a place of its own.
+            // With version 1 mounted too, version 2 is in a separate directory.
             let alone = mount.join("cgroup.controllers").exists();
             let mount = if alone { mount.clone() } else { mount.join("unified") };
             groups.extend(upwards(Version::Two, &mount, path));
@@ -59,8 +58,8 @@ fn upwards(version: Version, mount: &Path, path: &str) -> Vec<Group> {
     directories.map(group).collect()
 }
 
-/// The directory of the group at `path`. A container may see the path as the host does, but has its own
-/// group at the mount; a process that was moved out of its namespace has no directory to be seen.
+/// Returns the directory of the group at `path`. A container may see the path of the host while its group is at the mount; a
+/// process that was moved out of its namespace sees no directory.
 fn own_directory(mount: &Path, path: &str) -> Option<PathBuf> {
     let path = Path::new(path.trim_start_matches('/'));
     if path.components().any(|part| part == Component::ParentDir) {

@@ -1,4 +1,4 @@
-//! Processors by their numbers.
+//! Sets of processors.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -6,17 +6,17 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// Some processors of a node, written and read the way the kernel lists them: `0-3,8`.
+/// Some processors of a node, written as the kernel lists them: `0-3,8`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct CpuSet(BTreeSet<u32>);
 
-/// No list of processors.
+/// A text that is not a CPU list.
 #[derive(Debug, thiserror::Error)]
-#[error("'{0}' is no list of processors like 0-3,8")]
+#[error("invalid CPU list '{0}': expected numbers and ranges, such as 0-3,8")]
 pub struct ParseCpuSetError(String);
 
-/// More processors than any kernel numbers: a longer range is garbage, and would fill the memory.
+/// A bound on processor numbers, above that of any kernel, so that a garbage range cannot fill the memory.
 const MAX_CPUS: u32 = 1 << 16;
 
 impl CpuSet {
@@ -44,7 +44,7 @@ impl CpuSet {
         self.0.is_disjoint(&other.0)
     }
 
-    /// Those of any of the sets.
+    /// Returns the processors in any of the sets.
     pub fn union<'s>(sets: impl IntoIterator<Item = &'s CpuSet>) -> CpuSet {
         CpuSet(sets.into_iter().flat_map(CpuSet::iter).collect())
     }
@@ -72,7 +72,7 @@ impl fmt::Display for CpuSet {
     }
 }
 
-/// Ascending numbers, those that follow each other as a range: `0-3,8`.
+/// Formats ascending numbers, consecutive ones as a range: `0-3,8`.
 pub fn format_ranges(numbers: impl IntoIterator<Item = usize>) -> String {
     let mut found: Vec<(usize, usize)> = Vec::new();
     for number in numbers {
@@ -117,11 +117,11 @@ mod tests {
     }
 
     #[test]
-    fn garbage_is_no_list() {
+    fn refuses_garbage() {
         for text in ["a", "1-", "-1", "0-4294967295", "1;2", "3-x"] {
             assert!(text.parse::<CpuSet>().is_err(), "{text}");
         }
-        // An empty range, as the kernel would never write it.
+        // An empty range, which the kernel never writes.
         assert!("3-1".parse::<CpuSet>().unwrap().is_empty());
     }
 }

@@ -1,7 +1,7 @@
-//! On what kind of file system a path is.
+//! The file system of a path.
 //!
-//! From the table of mounts and not from `statfs`: it names the file systems that share one number there (all
-//! of FUSE), says what is mounted from where, and needs no call that could wait for a server that is gone.
+//! It is read from the table of mounts, because `statfs` gives all FUSE file systems the same number, does not name the
+//! source, and may wait for a server that is gone.
 
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
@@ -11,27 +11,27 @@ use serde::{Deserialize, Serialize};
 /// The file system of a path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileSystem {
-    /// As the kernel calls it: `nfs4`, `lustre`, `fuse.sshfs`, `ext4`.
+    /// The kernel's name: `nfs4`, `lustre`, `fuse.sshfs`, `ext4`.
     pub name: String,
-    /// What is mounted: a device, or `server:/export`.
+    /// The device, or `server:/export`.
     pub source: String,
-    /// Where.
+    /// The mount point.
     pub mount: String,
 }
 
-/// What matters about a file system.
+/// The kind of a file system, as far as it matters here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FileSystemKind {
-    /// On a server, for many nodes. Locks may be missing, slow, or wait for ever.
+    /// On a server, for many nodes. Locks may be missing, slow, or wait forever.
     Network,
-    /// In the memory of the node, gone with it, and counted as used memory.
+    /// In the memory of the node: lost with it, and counted as used memory.
     Memory,
-    /// A disk of this node, or something this program does not know.
+    /// A disk of this node, or an unknown file system.
     Local,
 }
 
-/// The name of the kernel and the usual one, of those with servers.
+/// Network file systems: the kernel's name and the usual one.
 const NETWORK: [(&str, &str); 30] = [
     ("9p", "9P"),
     ("afs", "AFS"),
@@ -68,10 +68,11 @@ const NETWORK: [(&str, &str); 30] = [
 const MEMORY: [&str; 3] = ["tmpfs", "ramfs", "devtmpfs"];
 
 impl FileSystem {
-    /// That of `path`, or of the folder it would be made in; `None` where the files below `root` do not tell.
+    /// Returns the file system of `path`, or of the nearest existing folder above it; `None` if the files below `root` do not
+    /// show it.
     pub fn of(path: &Path, root: &Path) -> Option<FileSystem> {
         let table = std::fs::read_to_string(root.join("proc/self/mountinfo")).ok()?;
-        // Looking at the path first also lets an automounter mount what is there.
+        // Accessing the path first lets an automounter mount it.
         find_mount(&table, &nearest_existing(path)?)
     }
 
@@ -94,13 +95,13 @@ impl fmt::Display for FileSystem {
     }
 }
 
-/// The path without links; of what is not there, the nearest folder above that is.
+/// Returns the path, or the nearest existing folder above it, without links.
 fn nearest_existing(path: &Path) -> Option<PathBuf> {
     let path = std::path::absolute(path).ok()?;
     path.ancestors().find_map(|ancestor| ancestor.canonicalize().ok())
 }
 
-/// The mount that `path` is below. Of several at the same place the last one hides the others.
+/// Returns the mount that holds `path`. The last of several mounts at one place hides the others.
 fn find_mount(table: &str, path: &Path) -> Option<FileSystem> {
     let depth =
         |mount: &str| Path::new(mount).components().filter(|part| *part != Component::RootDir).count();
@@ -108,7 +109,7 @@ fn find_mount(table: &str, path: &Path) -> Option<FileSystem> {
     below.max_by_key(|entry| depth(&entry.mount))
 }
 
-/// A line: `36 35 98:0 /root /mount options [fields] - type source options`.
+/// Parses a line: `36 35 98:0 /root /mount options [fields] - type source options`.
 fn parse_mount(line: &str) -> Option<FileSystem> {
     let (before, after) = line.split_once(" - ")?;
     let mut after = after.split(' ');
@@ -119,7 +120,7 @@ fn parse_mount(line: &str) -> Option<FileSystem> {
     })
 }
 
-/// Spaces and the like are written as octal numbers: `\040`.
+/// Decodes octal escapes such as `\040`.
 fn unescaped(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
@@ -160,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn the_deepest_and_last_mount_counts() {
+    fn finds_the_deepest_and_last_mount() {
         for (path, name, kind) in [
             ("/data.h5", "ext4", FileSystemKind::Local),
             ("/homework/data.h5", "ext4", FileSystemKind::Local),
@@ -179,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn garbage_is_no_mount() {
+    fn ignores_garbage_lines() {
         for table in ["", "\n", "a b - c", "1 2 3 4 /\\9 rw - x y"] {
             assert_eq!(find_mount(table, Path::new("/a")), None, "{table}");
         }
@@ -188,7 +189,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn every_path_of_this_machine_has_one() {
+    fn finds_the_mount_of_every_path_of_this_machine() {
         let root = Path::new("/");
         let proc = FileSystem::of(Path::new("/proc/self/status"), root).unwrap();
         assert_eq!(proc.name, "proc");

@@ -1,4 +1,4 @@
-//! Whether the processes that a launcher started are one job, and of one program.
+//! Checks that the processes of a launcher are one job and run the same program.
 
 use std::fs::File;
 use std::io::Read;
@@ -8,10 +8,10 @@ use std::time::Duration;
 use super::launcher::Launcher;
 use crate::error::{Error, Result, usage};
 use crate::host::host_name;
-use crate::world::{World, mpi_library};
+use crate::world::{LauncherVariables, World, mpi_library};
 
-/// Refuses processes that a launcher meant to work together, but that do not know of each other: each would do all
-/// the work, and all would write the same files. That is what becomes of a program under the launcher of another MPI.
+/// Refuses processes of one launcher that are not ranks of one job, as under the launcher of another MPI: each would do all
+/// the work and write the same files.
 pub fn check_launcher_ranks(world: &World, variable: impl Fn(&str) -> Option<String>) -> Result<()> {
     let launcher = Launcher::detect(&variable);
     let (Some(name), Some(started)) = (&launcher.name, launcher.ranks) else { return Ok(()) };
@@ -19,8 +19,8 @@ pub fn check_launcher_ranks(world: &World, variable: impl Fn(&str) -> Option<Str
     if started == found {
         return Ok(());
     }
-    // Those that do not speak leave the one that does the time to: a launcher may end all as soon as one has gone.
-    let number = RANK_VARIABLES.iter().find_map(|name| variable(name));
+    let number = LauncherVariables::find(&variable).and_then(|found| variable(found.rank));
+    // A launcher may end all processes when one leaves: the others wait until the first has reported.
     if number.is_some_and(|number| number.trim() != "0") {
         std::thread::sleep(Duration::from_secs(1));
         return Err(Error::ReportedElsewhere);
@@ -42,11 +42,7 @@ pub fn check_launcher_ranks(world: &World, variable: impl Fn(&str) -> Option<Str
     ))
 }
 
-/// Where launchers tell a process its number.
-const RANK_VARIABLES: [&str; 4] = ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"];
-
-/// A job that was given many tasks of Slurm, but whose batch script starts the program as it is, uses one of them:
-/// what to say then.
+/// Returns a warning if the Slurm job has many tasks but its script started one process without srun.
 pub fn missing_srun_warning(world: &World, variable: impl Fn(&str) -> Option<String>) -> Option<String> {
     let launcher = Launcher::detect(variable);
     let tasks =
@@ -56,7 +52,7 @@ pub fn missing_srun_warning(world: &World, variable: impl Fn(&str) -> Option<Str
     ))
 }
 
-/// Refuses ranks that run different programs: they would understand each other wrongly. Collective.
+/// Refuses ranks that run different programs, whose messages may differ. Collective.
 pub fn check_same_program(world: &World) -> Result<()> {
     if world.size() == 1 {
         return Ok(());
@@ -79,12 +75,12 @@ pub fn check_same_program(world: &World) -> Result<()> {
     })
 }
 
-/// For tests of a debug build: what to take this rank's program for.
+/// Returns the program that a test of a debug build pretends to run.
 fn test_program_name() -> Option<String> {
     if cfg!(debug_assertions) { std::env::var("MACROK_TEST_PROGRAM").ok() } else { None }
 }
 
-/// Tells builds apart: by the length of the program's file and its beginning, where linkers put an identity.
+/// Identifies a build by the length of the program's file and by its beginning, where linkers put an identity.
 fn build_id() -> String {
     const BEGINNING: u64 = 1 << 16;
     let read = || {
@@ -94,7 +90,7 @@ fn build_id() -> String {
         file.take(BEGINNING).read_to_end(&mut beginning)?;
         Ok::<_, std::io::Error>((length, crc32fast::hash(&beginning)))
     };
-    // A file that was replaced while it runs cannot be read; then the version alone must do.
+    // A program that was replaced while it runs cannot be read; then only the versions are compared.
     read().map_or("unknown".into(), |(length, hash)| format!("{hash:08x}-{length:x}"))
 }
 
@@ -109,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn processes_that_do_not_know_of_each_other_are_refused() {
+    fn refuses_processes_that_are_not_one_job() {
         for variables in [
             [("OMPI_COMM_WORLD_SIZE", "4"), ("OMPI_COMM_WORLD_RANK", "0")],
             [("PMI_RANK", "0"), ("PMI_SIZE", "4")],
@@ -121,21 +117,21 @@ mod tests {
     }
 
     #[test]
-    fn one_of_them_speaks() {
+    fn only_the_first_process_reports() {
         let other = [("SLURM_STEP_ID", "0"), ("SLURM_STEP_NUM_TASKS", "4"), ("SLURM_PROCID", "3")];
         assert!(matches!(alone(&other), Err(Error::ReportedElsewhere)));
     }
 
     #[test]
-    fn one_process_of_one_or_of_a_batch_script_is_fine() {
+    fn accepts_one_process_of_one_or_of_a_batch_script() {
         alone(&[]).unwrap();
         alone(&[("SLURM_STEP_ID", "0"), ("SLURM_STEP_NUM_TASKS", "1")]).unwrap();
         alone(&[("SLURM_JOB_ID", "7"), ("SLURM_NTASKS", "4")]).unwrap();
     }
 
     #[test]
-    fn a_batch_script_without_srun_is_remarked_on() {
-        let remark = |tasks: &str, step: Option<&str>| {
+    fn warns_of_a_batch_script_without_srun() {
+        let warning = |tasks: &str, step: Option<&str>| {
             missing_srun_warning(&World::alone(), |name| match name {
                 "SLURM_JOB_ID" => Some("7".into()),
                 "SLURM_NTASKS" => Some(tasks.into()),
@@ -143,8 +139,8 @@ mod tests {
                 _ => None,
             })
         };
-        assert!(remark("4", None).unwrap().contains("4 tasks"));
-        assert_eq!(remark("1", None), None);
-        assert_eq!(remark("4", Some("0")), None);
+        assert!(warning("4", None).unwrap().contains("4 tasks"));
+        assert_eq!(warning("1", None), None);
+        assert_eq!(warning("4", Some("0")), None);
     }
 }

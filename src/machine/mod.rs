@@ -1,8 +1,7 @@
-//! What this process runs on, as the files below `/proc` and `/sys` tell it: processors, control groups, file
-//! systems, settings. Nothing is measured here (that is [`crate::probe`]) and nothing judged
-//! ([`crate::doctor`]).
+//! Facts about the machine from the files below `/proc` and `/sys`: processors, control groups, file systems, settings.
+//! [`crate::probe`] measures and [`crate::doctor`] judges.
 //!
-//! Every look takes the root of those files as an argument, so that tests can make up machines.
+//! Functions take the root of those files as an argument, so that tests can simulate machines.
 
 pub mod cgroup;
 mod cpu_set;
@@ -27,12 +26,12 @@ pub use processors::{Processors, Quota};
 pub use settings::NodeSettings;
 pub use threads::{ThreadCountSource, ThreadWarning, Threads, start_threads};
 
-/// The number in a file that holds nothing else. A limit of `max` is no number, and no limit.
+/// Reads a file that holds one number; `None` for `max`, which means no limit.
 pub fn read_number(file: &Path) -> Option<u64> {
     std::fs::read_to_string(file).ok()?.trim().parse().ok()
 }
 
-/// The number after `name` on its line, in bytes where the file says kB: `MemTotal:  512 kB`.
+/// Returns the number after `name` on its line, in bytes if the unit is kB: `MemTotal:  512 kB`.
 pub fn proc_field(text: &str, name: &str) -> Option<u64> {
     let rest = text.lines().find_map(|line| {
         let rest = line.strip_prefix(name)?;

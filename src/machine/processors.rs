@@ -1,4 +1,4 @@
-//! The processors of the node, and those of them that this process may use.
+//! The processors of the node and those that this process may use.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,35 +8,33 @@ use serde::{Deserialize, Serialize};
 use super::cgroup::{Group, Version, groups};
 use super::{CpuSet, read_number};
 
-/// What there is to compute with.
+/// The processors of a node, as one process sees them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Processors {
-    /// All of the node.
     pub online: CpuSet,
-    /// Those of the job or container: all that a process in it could be bound to.
+    /// Those of the job or container, to which its processes can be bound.
     pub granted: CpuSet,
     /// Those this process may run on: its affinity mask.
     pub allowed: CpuSet,
-    /// Limits on the time of processors, the tightest first.
+    /// Limits on processor time, the tightest first.
     pub quotas: Vec<Quota>,
-    /// Packages with processors in them.
     pub sockets: usize,
-    /// Parts of the memory, each next to some of the processors.
+    /// NUMA nodes with memory.
     pub memory_nodes: usize,
-    /// Bytes of all last-level caches of the node; 0 where the system does not say.
+    /// Bytes of all last-level caches of the node; 0 if unknown.
     pub cache_bytes: u64,
 }
 
-/// A limit on the processor time of a control group: as much as `processors` of them have.
+/// A limit on the processor time of a control group, in processors.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Quota {
     pub processors: f64,
-    /// Names the group on its node.
+    /// Identifies the group on its node.
     pub id: u64,
 }
 
 impl Processors {
-    /// Those of this machine, as the files below `root` tell it.
+    /// Reads the files below `root`.
     pub fn detect(root: &Path) -> Processors {
         let list = |file: &str| -> Option<CpuSet> {
             let text = std::fs::read_to_string(root.join(file)).ok()?;
@@ -44,7 +42,7 @@ impl Processors {
         };
         let status = std::fs::read_to_string(root.join("proc/self/status")).unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
-        // Where there are no such files (macOS) nothing is bound either.
+        // Without such files (macOS) processes are not bound.
         let allowed = mask.and_then(|list| list.parse().ok()).filter(|set: &CpuSet| !set.is_empty());
         let allowed = allowed
             .unwrap_or_else(|| CpuSet::first(std::thread::available_parallelism().map_or(1, Into::into)));
@@ -78,7 +76,7 @@ impl Processors {
     }
 }
 
-/// The processors that the control group of this process has.
+/// Returns the processors of this process's control group.
 fn granted(root: &Path) -> Option<CpuSet> {
     groups(root, "cpuset").iter().find_map(|group| {
         let file = match group.version {
@@ -99,7 +97,7 @@ fn quotas(root: &Path) -> Vec<Quota> {
 fn quota(group: &Group) -> Option<Quota> {
     let file = |name: &str| group.directory.join(name);
     let (time, period) = match group.version {
-        // -1 is no number here, and no limit.
+        // -1, no limit, does not parse.
         Version::One => (read_number(&file("cpu.cfs_quota_us"))?, read_number(&file("cpu.cfs_period_us"))?),
         Version::Two => {
             let text = std::fs::read_to_string(file("cpu.max")).ok()?;
@@ -111,7 +109,7 @@ fn quota(group: &Group) -> Option<Quota> {
     (processors > 0.0 && processors.is_finite()).then_some(Quota { processors, id: group.id()? })
 }
 
-/// The last cache before the memory: the processors that share it, and its bytes.
+/// Returns the last-level cache: the processors that share it, and its bytes.
 fn last_cache(cpu: &Path) -> Option<(String, u64)> {
     let caches = (0..8).map(|index| cpu.join(format!("cache/index{index}")));
     let last = caches.take_while(|cache| cache.is_dir()).last()?;

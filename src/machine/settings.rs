@@ -1,17 +1,17 @@
-//! Settings of the node that make jobs slow or end them.
+//! Settings of the node that can slow jobs down or end them.
 
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-/// As the files below `/proc` and `/sys` tell; `None` where they do not.
+/// Settings of a node; `None` if unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeSettings {
-    /// When memory comes in pages of 2 MiB: `always`, `madvise` (macrok asks for them) or `never`.
+    /// Use of 2 MiB pages: `always`, `madvise` (on request, as by macrok) or `never`.
     pub huge_pages: Option<String>,
-    /// Bytes this process may lock in memory, where that is limited (`ulimit -l`).
+    /// Limit on the bytes this process may lock in memory (`ulimit -l`).
     pub locked_memory: Option<u64>,
-    /// Whether the node has a network adapter that wants locked memory.
+    /// Whether the node has a network adapter that needs locked memory.
     pub infiniband: bool,
 }
 
@@ -22,7 +22,7 @@ impl NodeSettings {
         let chosen = pages.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
         NodeSettings {
             huge_pages: chosen.map(|(name, _)| name.to_owned()),
-            // "unlimited" is no number.
+            // "unlimited" does not parse.
             locked_memory: super::proc_field(&read("proc/self/limits"), "Max locked memory"),
             infiniband: root
                 .join("sys/class/infiniband")

@@ -1,4 +1,4 @@
-//! Made-up machines, and ranks on made-up nodes.
+//! Simulated machines, and ranks on simulated nodes.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use super::*;
 use crate::error::Result;
 use crate::world::{Nodes, World};
 
-/// A root with these files in it.
+/// Creates a root with these files.
 pub(crate) fn tree(files: &[(&str, &str)]) -> TempDir {
     let root = tempfile::tempdir().unwrap();
     for (path, text) in files {
@@ -32,7 +32,7 @@ fn with_quota(list: &str, processors: f64, id: u64) -> RankCpus {
     RankCpus { quotas: vec![Quota { processors, id }], ..place(list) }
 }
 
-/// The shares of all ranks.
+/// Returns the shares of all ranks.
 fn shares(places: &[RankCpus], nodes: &[usize]) -> Vec<CpuShare> {
     let nodes = Nodes::new(nodes.to_vec());
     (0..places.len()).map(|rank| cpu_share(rank, places, &nodes)).collect()
@@ -43,7 +43,7 @@ fn counts(places: &[RankCpus], nodes: &[usize]) -> Vec<usize> {
 }
 
 #[test]
-fn a_system_that_says_nothing_lets_us_use_what_the_language_finds() {
+fn without_files_uses_the_parallelism_of_the_standard_library() {
     let found = Processors::detect(tree(&[]).path());
     assert_eq!(found.allowed.len(), std::thread::available_parallelism().unwrap().get());
     assert_eq!((found.online.clone(), found.granted.clone()), (found.allowed.clone(), found.allowed.clone()));
@@ -69,20 +69,20 @@ const NODE: [(&str, &str); 13] = [
 ];
 
 #[test]
-fn node_job_and_process_have_processors_each() {
+fn tells_processors_of_node_job_and_process_apart() {
     let found = Processors::detect(tree(&NODE).path());
     let lists = [&found.online, &found.granted, &found.allowed].map(ToString::to_string);
     assert_eq!(lists, ["0-7", "0-3", "0-1"]);
     assert!(found.is_bound());
     assert_eq!((found.sockets, found.memory_nodes, found.cache_bytes), (2, 2, 32 << 20));
     assert_eq!(found.quotas, []);
-    // A process that may use all of what its job has is not bound, though the node has more.
+    // A process that may use all processors of its job is not bound, even if the node has more.
     let files = [&NODE[1..], &[("proc/self/status", "Cpus_allowed_list:\t0-3\n")]].concat();
     assert!(!Processors::detect(tree(&files).path()).is_bound());
 }
 
 #[test]
-fn every_group_may_limit_the_time_of_processors() {
+fn reads_the_time_limit_of_every_group() {
     let quotas = |files: &[(&str, &str)]| -> Vec<f64> {
         Processors::detect(tree(files).path()).quotas.iter().map(|quota| quota.processors).collect()
     };
@@ -110,19 +110,19 @@ fn every_group_may_limit_the_time_of_processors() {
 }
 
 #[test]
-fn ranks_that_are_not_bound_share_the_node_evenly() {
+fn unbound_ranks_share_the_node_evenly() {
     assert_eq!(counts(&[place("0-7")], &[0]), [8]);
     assert_eq!(counts(&vec![place("0-7"); 4], &[0; 4]), [2; 4]);
     assert_eq!(counts(&vec![place("0-7"); 3], &[0; 3]), [2; 3]);
     assert_eq!(counts(&vec![place("0-1"); 5], &[0; 5]), [1; 5]);
-    // On two nodes, dealt in turn.
+    // On two nodes, round robin.
     assert_eq!(counts(&vec![place("0-7"); 4], &[0, 1, 0, 1]), [4; 4]);
-    // Three times a third of three processors is three, whatever fractions add up to.
+    // Nine thirds are three in spite of rounding.
     assert_eq!(counts(&vec![place("0-8"); 3], &[0; 3]), [3; 3]);
 }
 
 #[test]
-fn ranks_with_processors_of_their_own_take_all_of_them() {
+fn bound_ranks_get_all_their_processors() {
     let found = shares(&[place("0-3"), place("4-7"), place("0-7")], &[0, 0, 2]);
     assert_eq!(
         found.iter().map(|share| (share.threads, share.ranks)).collect::<Vec<_>>(),
@@ -131,44 +131,44 @@ fn ranks_with_processors_of_their_own_take_all_of_them() {
 }
 
 #[test]
-fn a_processor_for_several_ranks_is_shared_by_them() {
-    // The second and third may use the same two, the first has its own.
+fn ranks_share_common_processors() {
+    // The second and third share two processors, the first has two others.
     let found = shares(&[place("0-1"), place("2-3"), place("2-3")], &[0; 3]);
     assert_eq!(
         found.iter().map(|share| (share.threads, share.ranks)).collect::<Vec<_>>(),
         [(2, 1), (1, 2), (1, 2)]
     );
-    // All on one core: one thread each is the least.
+    // All on one core: at least one thread each.
     assert_eq!(counts(&vec![place("0"); 4], &[0; 4]), [1; 4]);
-    // In part: 0 and 1 are its own, 2 and 3 are shared.
+    // Partly shared: processors 2 and 3.
     assert_eq!(counts(&[place("0-3"), place("2-5")], &[0; 2]), [3; 2]);
 }
 
 #[test]
-fn a_limit_of_time_is_shared_by_the_ranks_in_its_group() {
+fn ranks_of_a_group_share_its_time_limit() {
     let found = shares(&vec![with_quota("0-7", 4.0, 5); 2], &[0; 2]);
     assert_eq!((found[0].threads, found[0].quota), (2, Some(4.0)));
     // A container each.
     assert_eq!(counts(&[with_quota("0-7", 4.0, 5), with_quota("0-7", 4.0, 6)], &[0; 2]), [4; 2]);
-    // Of the same number on two nodes.
+    // Groups with the same number on two nodes.
     assert_eq!(counts(&vec![with_quota("0-7", 4.0, 5); 2], &[0, 1]), [4; 2]);
-    // Less than a processor is one thread; more than the mask does not bind.
+    // At least one thread; a limit above the affinity mask has no effect.
     assert_eq!(counts(&[with_quota("0-7", 0.5, 5)], &[0]), [1]);
     assert_eq!(shares(&[with_quota("0-1", 4.0, 5)], &[0])[0].quota, None);
 }
 
-/// What is chosen on a node of 8 processors of which this rank may use `list`, beside others like it.
-fn chosen(asked: Option<usize>, variables: &[(&str, &str)], list: &str, ranks: usize) -> Result<Threads> {
+/// Chooses threads on a node of 8 processors with `ranks` ranks that may all use `list`.
+fn chosen(requested: Option<usize>, variables: &[(&str, &str)], list: &str, ranks: usize) -> Result<Threads> {
     let processors =
         Processors { online: set("0-7"), granted: set("0-7"), allowed: set(list), ..Processors::default() };
     let share = shares(&vec![place(list); ranks], &vec![0; ranks]).remove(0);
     let variable =
         |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
-    choose_threads(asked, variable, &processors, share)
+    choose_threads(requested, variable, &processors, share)
 }
 
-/// The number, and all that is said about it.
-fn told(variables: &[(&str, &str)], list: &str, ranks: usize) -> (usize, String, Vec<String>) {
+/// Returns the number of threads, its reason, and the warnings.
+fn described(variables: &[(&str, &str)], list: &str, ranks: usize) -> (usize, String, Vec<String>) {
     let found = chosen(None, variables, list, ranks).unwrap();
     (found.count, found.reason.to_string(), found.warnings.iter().map(ToString::to_string).collect())
 }
@@ -176,21 +176,21 @@ fn told(variables: &[(&str, &str)], list: &str, ranks: usize) -> (usize, String,
 const JOB: (&str, &str) = ("SLURM_JOB_ID", "17");
 
 #[test]
-fn the_option_beats_all() {
+fn the_option_precedes_all_variables() {
     let variables = [JOB, ("SLURM_CPUS_PER_TASK", "4"), ("OMP_NUM_THREADS", "3")];
     let found = chosen(Some(12), &variables, "0-1", 2).unwrap();
     assert_eq!((found.count, found.reason.to_string().as_str()), (12, "--threads"));
     let error = chosen(Some(0), &variables, "0-1", 2).unwrap_err();
-    assert_eq!(error.to_string(), "--threads is 0, but at least one thread must work");
+    assert_eq!(error.to_string(), "--threads is 0, but must be at least 1");
 }
 
 #[test]
-fn slurm_comes_before_open_mp_and_open_mp_before_the_share() {
+fn slurm_precedes_open_mp_and_open_mp_the_share() {
     let slurm = ("SLURM_CPUS_PER_TASK", "4");
     let open_mp = ("OMP_NUM_THREADS", "3");
-    assert_eq!(told(&[JOB, slurm, open_mp], "0-7", 1), (4, "SLURM_CPUS_PER_TASK".into(), vec![]));
-    assert_eq!(told(&[JOB, open_mp], "0-7", 1), (3, "OMP_NUM_THREADS".into(), vec![]));
-    let (count, reason, warnings) = told(&[slurm, open_mp], "0-7", 1);
+    assert_eq!(described(&[JOB, slurm, open_mp], "0-7", 1), (4, "SLURM_CPUS_PER_TASK".into(), vec![]));
+    assert_eq!(described(&[JOB, open_mp], "0-7", 1), (3, "OMP_NUM_THREADS".into(), vec![]));
+    let (count, reason, warnings) = described(&[slurm, open_mp], "0-7", 1);
     assert_eq!((count, reason.as_str()), (3, "OMP_NUM_THREADS"));
     assert_eq!(
         warnings,
@@ -201,42 +201,42 @@ fn slurm_comes_before_open_mp_and_open_mp_before_the_share() {
 }
 
 #[test]
-fn a_list_of_levels_is_legal_and_other_text_is_not() {
+fn accepts_a_list_of_levels_and_no_other_text() {
     for (value, count) in [("4,2", 4), (" 2 ", 2), ("1", 1), ("3, 1,1", 3)] {
-        assert_eq!(told(&[("OMP_NUM_THREADS", value)], "0-7", 1).0, count, "{value}");
+        assert_eq!(described(&[("OMP_NUM_THREADS", value)], "0-7", 1).0, count, "{value}");
     }
     for value in ["0", "abc", "-2", "2.5", "0,4", "99999999999999999999", ",2"] {
-        let (count, reason, warnings) = told(&[("OMP_NUM_THREADS", value)], "0-7", 2);
+        let (count, reason, warnings) = described(&[("OMP_NUM_THREADS", value)], "0-7", 2);
         assert_eq!(
             (count, reason.as_str()),
             (4, "the rank's share of 8 processors with 2 ranks here"),
             "{value}"
         );
         let says = format!(
-            "OMP_NUM_THREADS is '{value}', but must be a whole number above 0; it is ignored; set OMP_NUM_THREADS right, or unset it"
+            "OMP_NUM_THREADS is '{value}', but must be a whole number above 0; it is ignored; correct OMP_NUM_THREADS, or unset it"
         );
         assert_eq!(warnings, [says]);
     }
-    assert_eq!(told(&[("OMP_NUM_THREADS", "")], "0-7", 1).2, [] as [String; 0]);
+    assert_eq!(described(&[("OMP_NUM_THREADS", "")], "0-7", 1).2, [] as [String; 0]);
 }
 
 #[test]
-fn variables_never_ask_for_more_threads_than_there_are_processors_to_run_them() {
-    let (count, _, warnings) = told(&[JOB, ("SLURM_CPUS_PER_TASK", "8")], "3", 1);
+fn variables_never_lead_to_more_threads_than_processors() {
+    let (count, _, warnings) = described(&[JOB, ("SLURM_CPUS_PER_TASK", "8")], "3", 1);
     assert_eq!(count, 1);
     assert_eq!(
         warnings,
         [
-            "SLURM_CPUS_PER_TASK asks for 8 threads, but this rank may run on 1 processor only; it works with as many threads; tell srun too: srun --cpus-per-task=8; mpirun: --bind-to none"
+            "SLURM_CPUS_PER_TASK requests 8 threads, but this rank may run on 1 processor only; it uses as many threads; pass it to srun too: srun --cpus-per-task=8; mpirun: --bind-to none"
         ]
     );
-    let (count, _, warnings) = told(&[("OMP_NUM_THREADS", "64")], "0-3", 1);
+    let (count, _, warnings) = described(&[("OMP_NUM_THREADS", "64")], "0-3", 1);
     assert_eq!((count, warnings.len()), (4, 1));
 }
 
 #[test]
-fn every_source_explains_itself() {
-    let reason = |list, ranks| told(&[], list, ranks).1;
+fn describes_every_source() {
+    let reason = |list, ranks| described(&[], list, ranks).1;
     assert_eq!(reason("0-7", 1), "the rank's share of 8 processors with 1 rank here");
     assert_eq!(reason("0-7", 4), "the rank's share of 8 processors with 4 ranks here");
     assert_eq!(reason("2-3", 1), "the rank is bound to 2 processors");
@@ -245,18 +245,18 @@ fn every_source_explains_itself() {
     let share = CpuShare { threads: 1, ranks: 2, quota: Some(2.5) };
     assert_eq!(
         ThreadCountSource::Share { share, processors: 8, bound: false }.to_string(),
-        "the rank's share of the time that the limit of the job or container leaves, that of 2.5 processors"
+        "the rank's share of the processor time that the job or container may use, that of 2.5 processors"
     );
 }
 
 #[test]
-fn threads_are_started_on_this_machine() {
+fn starts_threads_on_this_machine() {
     let found = start_threads(&World::alone(), None).unwrap();
     assert!((1..=Processors::detect(Path::new("/")).allowed.len()).contains(&found.count), "{found:?}");
 }
 
 #[test]
-fn settings_are_read_where_they_are_told() {
+fn reads_the_settings_of_the_node() {
     assert_eq!(NodeSettings::detect(tree(&[]).path()), NodeSettings::default());
     let found = NodeSettings::detect(
         tree(&[
@@ -274,7 +274,7 @@ fn settings_are_read_where_they_are_told() {
 }
 
 #[test]
-fn launchers_are_known_by_their_variables() {
+fn recognises_launchers_by_their_variables() {
     let find = |variables: &[(&str, &str)]| {
         Launcher::detect(|name| {
             variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
@@ -289,6 +289,6 @@ fn launchers_are_known_by_their_variables() {
     assert!(srun.rushed && !open_mpi.rushed);
     let ring = ("SLURM_PMIX_FENCE", "ring");
     assert!(!find(&[JOB, ("SLURM_STEP_ID", "0"), ("PMIX_RANK", "1"), ring]).rushed);
-    // Left over in a shell, outside any job.
+    // A variable left in a shell outside any job.
     assert_eq!(find(&[("SLURM_NTASKS", "8")]).slurm_tasks, None);
 }

@@ -1,4 +1,4 @@
-//! How many threads a rank computes with, and why.
+//! The number of threads of a rank, and its reason.
 
 use std::error::Error;
 use std::fmt;
@@ -8,54 +8,55 @@ use serde::{Deserialize, Serialize};
 
 use super::{CpuShare, Processors, RankCpus, cpu_share};
 use crate::error::{Result, usage};
-use crate::world::World;
+use crate::format::count_noun;
+use crate::world::{SLURM_JOB_ID, World};
 
 /// The threads of a rank.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Threads {
     pub count: usize,
     pub reason: ThreadCountSource,
-    /// What was asked for otherwise and not done.
+    /// Settings that were ignored or reduced.
     pub warnings: Vec<ThreadWarning>,
 }
 
-/// Where the number comes from; a later one counts only when there is none before it.
+/// The source of the number; an earlier variant precedes a later one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ThreadCountSource {
     /// `--threads`.
     Option,
-    /// A variable of the scheduler or the user.
+    /// An environment variable of the scheduler or the user.
     Variable(String),
-    /// This rank's share of the processors it may run on.
+    /// The rank's share of the processors it may run on.
     Share { share: CpuShare, processors: usize, bound: bool },
 }
 
-/// Something about threads that the user should know.
+/// A setting that was ignored or reduced.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ThreadWarning {
-    /// A variable that holds no number of threads.
+    /// A variable that is not a number of threads.
     NotANumber { variable: String, value: String },
-    /// Set, but by no job that this process is in.
+    /// A variable of Slurm outside a job.
     NoJob { variable: String },
-    /// More threads than processors to run them on.
-    TooMany { variable: String, asked: usize, processors: usize },
+    /// More threads than processors.
+    TooMany { variable: String, requested: usize, processors: usize },
 }
 
 const SLURM: &str = "SLURM_CPUS_PER_TASK";
 const OPEN_MP: &str = "OMP_NUM_THREADS";
 
-/// Starts the threads of this rank: as many as `asked` for (`--threads`), or as [`ThreadCountSource`] has it. Collective,
-/// because ranks of a node share its processors.
-pub fn start_threads(world: &World, asked: Option<usize>) -> Result<Threads> {
+/// Starts the threads of this rank: `requested` (`--threads`), or the number from the first [`ThreadCountSource`] that has one.
+/// Collective, because ranks of a node share its processors.
+pub fn start_threads(world: &World, requested: Option<usize>) -> Result<Threads> {
     let processors = Processors::detect(Path::new("/"));
     let places = world.gather_json(&RankCpus::from(&processors));
     let places: Vec<RankCpus> = world.broadcast_json(places);
     let share = cpu_share(world.rank(), &places, &world.nodes());
     let variable = |name: &str| std::env::var(name).ok();
-    let threads = world.agree(choose_threads(asked, variable, &processors, share))?;
+    let threads = world.agree(choose_threads(requested, variable, &processors, share))?;
     let started = rayon::ThreadPoolBuilder::new().num_threads(threads.count).build_global();
     world.agree(match started {
-        // Without a cause the pool is already there, which in tests is fine.
+        // An error without a cause means that the pool exists already, as in tests.
         Err(error) if error.source().is_some() => usage(format!(
             "cannot start {} threads: {error}; ask for fewer with --threads, or raise `ulimit -u`",
             threads.count
@@ -66,15 +67,15 @@ pub fn start_threads(world: &World, asked: Option<usize>) -> Result<Threads> {
     Ok(threads)
 }
 
-/// The decision, from what is known.
+/// Chooses the number of threads.
 pub(super) fn choose_threads(
-    asked: Option<usize>,
+    requested: Option<usize>,
     variable: impl Fn(&str) -> Option<String>,
     processors: &Processors,
     share: CpuShare,
 ) -> Result<Threads> {
-    match asked {
-        Some(0) => return usage("--threads is 0, but at least one thread must work"),
+    match requested {
+        Some(0) => return usage("--threads is 0, but must be at least 1"),
         Some(count) => return Ok(Threads { count, reason: ThreadCountSource::Option, warnings: Vec::new() }),
         None => (),
     }
@@ -82,21 +83,21 @@ pub(super) fn choose_threads(
     let allowed = processors.allowed.len();
     for name in [SLURM, OPEN_MP] {
         let Some(value) = variable(name).filter(|value| !value.trim().is_empty()) else { continue };
-        if name == SLURM && variable("SLURM_JOB_ID").is_none() {
+        if name == SLURM && variable(SLURM_JOB_ID).is_none() {
             warnings.push(ThreadWarning::NoJob { variable: name.into() });
             continue;
         }
-        // OpenMP takes a number for each level of nesting: 4,2.
+        // OpenMP accepts a number for each level of nesting: 4,2.
         let first = value.split(',').next().unwrap_or_default().trim();
-        let Some(asked) = first.parse::<usize>().ok().filter(|&threads| threads > 0) else {
+        let Some(requested) = first.parse::<usize>().ok().filter(|&threads| threads > 0) else {
             warnings.push(ThreadWarning::NotANumber { variable: name.into(), value });
             continue;
         };
-        if asked > allowed {
-            warnings.push(ThreadWarning::TooMany { variable: name.into(), asked, processors: allowed });
+        if requested > allowed {
+            warnings.push(ThreadWarning::TooMany { variable: name.into(), requested, processors: allowed });
         }
         return Ok(Threads {
-            count: asked.min(allowed),
+            count: requested.min(allowed),
             reason: ThreadCountSource::Variable(name.into()),
             warnings,
         });
@@ -109,28 +110,27 @@ pub(super) fn choose_threads(
     })
 }
 
-/// After "2 threads a rank: ".
+/// Follows "2 threads a rank: ".
 impl fmt::Display for ThreadCountSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plural = |count: usize| if count == 1 { "" } else { "s" };
         match self {
             ThreadCountSource::Option => write!(f, "--threads"),
             ThreadCountSource::Variable(name) => write!(f, "{name}"),
             ThreadCountSource::Share { share: CpuShare { quota: Some(quota), .. }, .. } => write!(
                 f,
-                "the rank's share of the time that the limit of the job or container leaves, that of {} \
+                "the rank's share of the processor time that the job or container may use, that of {} \
                  processors",
                 (quota * 100.0).round() / 100.0
             ),
             ThreadCountSource::Share { share: CpuShare { ranks: 1, .. }, processors, bound: true } => {
-                write!(f, "the rank is bound to {processors} processor{}", plural(*processors))
+                write!(f, "the rank is bound to {}", count_noun(*processors, "processor"))
             }
             ThreadCountSource::Share { share: CpuShare { ranks, .. }, processors, bound } => write!(
                 f,
-                "the rank's share of {processors} processor{} {} {ranks} rank{} {}",
-                plural(*processors),
+                "the rank's share of {} {} {} {}",
+                count_noun(*processors, "processor"),
                 if *bound { "that" } else { "with" },
-                plural(*ranks),
+                count_noun(*ranks, "rank"),
                 if *bound { "are bound to" } else { "here" }
             ),
         }
@@ -138,7 +138,7 @@ impl fmt::Display for ThreadCountSource {
 }
 
 impl ThreadWarning {
-    /// What is wrong, and what becomes of it.
+    /// Returns what is wrong, and its consequence.
     pub fn problem(&self) -> String {
         match self {
             ThreadWarning::NotANumber { variable, value } => {
@@ -148,26 +148,25 @@ impl ThreadWarning {
             ThreadWarning::NoJob { variable } => {
                 format!("{variable} is set, but SLURM_JOB_ID is not; it is ignored outside a job")
             }
-            ThreadWarning::TooMany { variable, asked, processors } => format!(
-                "{variable} asks for {asked} threads, but this rank may run on {processors} processor{} only; it \
-                 works with as many threads",
-                if *processors == 1 { "" } else { "s" }
+            ThreadWarning::TooMany { variable, requested, processors } => format!(
+                "{variable} requests {requested} threads, but this rank may run on {} only; it uses as many threads",
+                count_noun(*processors, "processor")
             ),
         }
     }
 
-    /// What to do about it.
+    /// Returns what to do.
     pub fn remedy(&self) -> String {
         match self {
-            ThreadWarning::NotANumber { variable, .. } => format!("set {variable} right, or unset it"),
+            ThreadWarning::NotANumber { variable, .. } => format!("correct {variable}, or unset it"),
             ThreadWarning::NoJob { variable } => format!("unset {variable}, or use --threads"),
-            // Since 22.05 srun does not take the number over from sbatch.
-            ThreadWarning::TooMany { variable, asked, .. } if variable == SLURM => {
-                format!("tell srun too: srun --cpus-per-task={asked}; mpirun: --bind-to none")
+            // Since Slurm 22.05 srun does not inherit the number from sbatch.
+            ThreadWarning::TooMany { variable, requested, .. } if variable == SLURM => {
+                format!("pass it to srun too: srun --cpus-per-task={requested}; mpirun: --bind-to none")
             }
-            ThreadWarning::TooMany { asked, .. } => {
+            ThreadWarning::TooMany { requested, .. } => {
                 format!(
-                    "bind the rank to more (srun --cpus-per-task={asked}; mpirun --bind-to none), or ask for fewer"
+                    "bind the rank to more (srun --cpus-per-task={requested}; mpirun --bind-to none), or ask for fewer"
                 )
             }
         }

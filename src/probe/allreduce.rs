@@ -1,25 +1,25 @@
-//! How long ranks take to add up their counts.
+//! The time that ranks take to add their counts.
 
 use std::time::Instant;
 
 use crate::world::World;
 
-/// What was measured; the slowest rank's times.
+/// The times of the slowest rank.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct AllreduceTiming {
     pub ranks: usize,
-    /// To add up one number of 8 bytes: what every exchange takes at least.
+    /// Time to add one number of 8 bytes.
     pub latency_seconds: f64,
-    /// The length of the vector: one count a label.
+    /// The length of the vector, one count per label.
     pub labels: usize,
-    /// Its bytes, in the type that counts usually travel in.
+    /// The bytes of the vector, in the type in which counts are usually sent.
     pub bytes: u64,
-    /// To add up the vector.
+    /// Time to add the vector.
     pub seconds: f64,
 }
 
-/// Adds up a number and a vector of `labels` counts over all ranks, again and again for about `limit` seconds
-/// each. The medians are reported: ranks that share a processor now and then wait for each other. Collective.
+/// Returns the median times to add a number and a vector of `labels` counts over all ranks, each repeated for about `limit`
+/// seconds. Collective.
 pub fn time_allreduce(world: &World, labels: usize, limit: f64) -> AllreduceTiming {
     let latency_seconds = median(world, limit, || world.sum(&mut [1], u64::MAX));
     let mut counts = vec![1; labels];
@@ -30,7 +30,7 @@ pub fn time_allreduce(world: &World, labels: usize, limit: f64) -> AllreduceTimi
     AllreduceTiming { ranks: world.size(), latency_seconds, labels, bytes: 4 * labels as u64, seconds }
 }
 
-/// The middle of the times that `work` takes, on the slowest rank. How often it is done is agreed on first.
+/// Returns the median time of `work` on the slowest rank. All ranks repeat it equally often.
 fn median(world: &World, limit: f64, mut work: impl FnMut()) -> f64 {
     let mut time = || {
         let start = Instant::now();
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn alone_it_costs_next_to_nothing() {
+    fn takes_almost_no_time_on_one_rank() {
         let found = time_allreduce(&World::alone(), 1000, 0.001);
         assert_eq!((found.ranks, found.labels, found.bytes), (1, 1000, 4000));
         assert!(found.latency_seconds >= 0.0 && found.latency_seconds < 0.01, "{found:?}");

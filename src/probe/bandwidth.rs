@@ -1,30 +1,29 @@
-//! How fast threads read memory.
+//! The speed at which threads read memory.
 
 use std::hint::black_box;
 use std::sync::Barrier;
 use std::thread;
 use std::time::Instant;
 
-/// What was measured.
+/// A measured bandwidth.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Bandwidth {
     pub threads: usize,
-    /// Bytes that all threads together read in a round.
+    /// Bytes that all threads read in a round.
     pub bytes: u64,
     pub rounds: usize,
-    /// Of the fastest round: a slower one was disturbed, a faster one cannot be.
+    /// In the fastest round; the others were disturbed.
     pub bytes_per_second: f64,
-    /// Of the slowest round.
+    /// In the slowest round.
     pub slowest_bytes_per_second: f64,
-    /// From when reading could begin to the end of the last round.
+    /// From the start of the first round to the end of the last.
     pub seconds: f64,
 }
 
-/// Reads about `bytes` of memory with `threads` threads, `rounds` times. For the speed of memory and not of
-/// caches, `bytes` should be several times the largest cache.
+/// Reads about `bytes` of memory with `threads` threads, `rounds` times. To measure memory and not caches, `bytes` should be
+/// several times the largest cache.
 ///
-/// Every thread reads memory that it has touched first, as the shards of a fit are: on a machine with several
-/// memory controllers each reads from its own.
+/// Like the threads of a fit, every thread reads memory that it has touched first: that of the nearest memory controller.
 ///
 /// # Panics
 /// If there are no threads or no rounds.
@@ -32,8 +31,8 @@ pub fn read_bandwidth(threads: usize, bytes: usize, rounds: usize) -> Bandwidth 
     read_bandwidth_synchronised(threads, bytes, rounds, || ())
 }
 
-/// The same, but between taking the memory and reading it, `ready` is waited for, on the calling thread: so that
-/// processes of a node begin to read at the same time.
+/// Like [`read_bandwidth`], but calls `ready` between allocating and reading, so that processes can start to read at the same
+/// time.
 ///
 /// # Panics
 /// If there are no threads or no rounds.
@@ -43,13 +42,13 @@ pub fn read_bandwidth_synchronised(
     rounds: usize,
     ready: impl FnOnce(),
 ) -> Bandwidth {
-    assert!(threads > 0 && rounds > 0, "at least one thread reads, at least once");
+    assert!(threads > 0 && rounds > 0, "there are threads and rounds");
     let words = (bytes / threads / size_of::<u64>()).next_multiple_of(STREAMS * LANES);
     let barrier = Barrier::new(threads);
     let (filled, begin) = (Barrier::new(threads + 1), Barrier::new(threads + 1));
     let (begun, times): (Instant, Vec<Vec<(Instant, Instant)>>) = thread::scope(|scope| {
         let reader = || {
-            // Not zeros: those come as one shared page that no write has touched.
+            // Zeros would be one shared page.
             let memory = vec![1u64; words];
             filled.wait();
             begin.wait();
@@ -63,7 +62,7 @@ pub fn read_bandwidth_synchronised(
         let readers = readers.into_iter().map(|reader| reader.join().expect("a reader does not panic"));
         (begun, readers.collect())
     });
-    // A round lasts from the first thread's start to the last one's end.
+    // A round lasts from the start of the first thread to the end of the last.
     let seconds = (0..rounds).map(|round| {
         let of_round = || times.iter().map(|reader| reader[round]);
         let start = of_round().map(|(start, _)| start).min();
@@ -84,7 +83,7 @@ pub fn read_bandwidth_synchronised(
     }
 }
 
-/// One thread: when each round began and ended.
+/// Reads memory in one thread and returns the start and the end of each round.
 fn read(memory: &[u64], rounds: usize, barrier: &Barrier) -> Vec<(Instant, Instant)> {
     let round = |_| {
         barrier.wait();
@@ -95,10 +94,10 @@ fn read(memory: &[u64], rounds: usize, barrier: &Barrier) -> Vec<(Instant, Insta
     (0..rounds).map(round).collect()
 }
 
-/// Places of its memory that a thread reads from in turn. The hardware fetches ahead for each of them: four
-/// were a third faster than one on the machine this was tried on, and eight no faster than four.
+/// Places from which a thread reads in turn. The hardware prefetches for each of them: four were a third faster than one on
+/// the test machine, eight no faster than four.
 const STREAMS: usize = 4;
-/// Sums kept apart, a cache line of them, so that additions do not wait for each other.
+/// Independent sums, one cache line, so that additions do not wait for each other.
 const LANES: usize = 8;
 
 fn sum(words: &[u64]) -> u64 {
@@ -120,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_word_is_read() {
+    fn reads_every_word() {
         for words in [0, 1, 7].map(|lines| lines * STREAMS * LANES) {
             let values: Vec<u64> = (1..=words as u64).collect();
             assert_eq!(sum(&values), (words * (words + 1) / 2) as u64);
@@ -128,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_must_be_ready_is_waited_for_once() {
+    fn calls_ready_once() {
         let mut waited = 0;
         let found = read_bandwidth_synchronised(2, 1_000_000, 2, || waited += 1);
         assert_eq!(waited, 1);
@@ -136,11 +135,11 @@ mod tests {
     }
 
     #[test]
-    fn says_what_was_read_and_how_fast() {
+    fn reports_bytes_and_speed() {
         let found = read_bandwidth(3, 1_000_000, 2);
         assert_eq!((found.threads, found.rounds), (3, 2));
         assert!((1_000_000 - 3 * 8..1_001_000).contains(&found.bytes), "{found:?}");
-        // Both rounds, and what was between them.
+        // Both rounds and the time between them.
         assert!(found.seconds >= found.bytes as f64 / found.bytes_per_second, "{found:?}");
         assert!(found.slowest_bytes_per_second > 0.0 && found.bytes_per_second.is_finite(), "{found:?}");
     }

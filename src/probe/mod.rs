@@ -1,4 +1,4 @@
-//! What this machine can do, measured: the limits that a pass over the rows is compared with.
+//! Measurements of the machine: memory bandwidth and the time of an allreduce.
 
 mod allreduce;
 mod bandwidth;

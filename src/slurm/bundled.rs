@@ -1,4 +1,4 @@
-//! The scripts in `slurm/`: made for nobody's command in particular, they take it from `sbatch`.
+//! The scripts in `slurm/`: generic ones that take the macrok arguments from the sbatch command line.
 
 use std::time::Duration;
 
@@ -65,7 +65,7 @@ That submits the array and a job that waits for it and writes sweep/table.tsv; c
 sweep/ too. (sbatch in place of bash does the same, from within a job.) What is fitted, and where to, is set by
 MACROK_METRICS, MACROK_KS and MACROK_OUT, or below. Each job stops, waits and goes on as that of fit.sbatch.";
 
-/// The script `slurm/NAME.sbatch`.
+/// Returns the script `slurm/NAME.sbatch`.
 pub fn bundled_script(kind: ScriptKind) -> Script {
     let header = match kind {
         ScriptKind::Train => TRAIN,
@@ -99,9 +99,9 @@ mod tests {
 
     use super::*;
 
-    /// With UPDATE_SLURM set it writes them.
+    /// Writes the scripts if UPDATE_SLURM is set.
     #[test]
-    fn the_scripts_in_the_folder_are_the_ones_made_here() {
+    fn scripts_in_the_folder_are_up_to_date() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("slurm");
         for kind in ScriptKind::COMMANDS.into_iter().chain([ScriptKind::Sweep]) {
             let path = folder.join(format!("{}.sbatch", kind.name()));

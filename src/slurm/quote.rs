@@ -1,6 +1,6 @@
-//! Words as a shell reads them.
+//! Quoting for shells.
 
-/// The word, in quotes where a shell would see more in it than a word.
+/// Returns the word, in quotes if a shell would not read it as one word.
 pub fn shell_quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-+=.,/:@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -14,7 +14,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_words_that_need_it_are_quoted() {
+    fn quotes_only_words_that_need_it() {
         for plain in ["fit", "--labels=a.h5:group/x", "50%", "a_b-c+d,e@f"] {
             assert_eq!(shell_quoted(plain), plain);
         }
@@ -23,7 +23,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shell_reads_back_what_was_quoted() {
+    fn a_shell_reads_quoted_words_back() {
         let words = ["a b", "it's", "$HOME `id` \\ \"", "*", "~", "two\nlines", "#no", "a;b&c|d>e", "ä"];
         let line: Vec<String> = words.iter().map(|word| shell_quoted(word)).collect();
         let script = format!("printf '%s\\0' {}", line.join(" "));

@@ -12,14 +12,14 @@ const SHORT: &str = include_str!("parts/short.sh");
 const RUN: &str = include_str!("parts/run.sh");
 const SWEEP: &str = include_str!("parts/sweep.sh");
 
-/// What is asked of Slurm.
+/// The resources to request from Slurm.
 #[derive(Clone, Debug)]
 pub struct JobRequest {
     pub nodes: u32,
     pub tasks_per_node: u32,
     pub cpus_per_task: u32,
     pub time: TimeLimit,
-    /// Of a node, as `sbatch --mem` takes it; `None` leaves it to the site.
+    /// Memory of a node, as for `sbatch --mem`; `None` for the default of the site.
     pub memory: Option<String>,
     pub partition: Option<String>,
     pub account: Option<String>,
@@ -28,12 +28,12 @@ pub struct JobRequest {
     pub sbatch_options: Vec<String>,
     /// Modules to load before macrok starts.
     pub modules: Vec<String>,
-    /// The plugin of Slurm that starts the ranks: `srun --mpi`.
+    /// The plugin that starts the ranks: `srun --mpi`.
     pub mpi: String,
     pub restarts: u32,
 }
 
-/// What the job does.
+/// The work of the job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScriptKind {
     Train,
@@ -47,7 +47,7 @@ pub enum ScriptKind {
 }
 
 impl ScriptKind {
-    /// Those that are commands of macrok.
+    /// Scripts that run one command of macrok.
     pub const COMMANDS: [ScriptKind; 6] = [
         ScriptKind::Train,
         ScriptKind::Marginals,
@@ -78,12 +78,12 @@ impl ScriptKind {
         }
     }
 
-    /// Whether it can be stopped early and go on later.
+    /// Whether the job can stop early and resume.
     fn resumes(self) -> bool {
         !matches!(self, ScriptKind::Marginals | ScriptKind::Evaluate | ScriptKind::Predict)
     }
 
-    /// Whether it takes the option `--resume`; `run` goes on without.
+    /// Whether the command has the option `--resume`; `run` resumes without it.
     pub fn takes_resume(self) -> bool {
         matches!(self, ScriptKind::Train | ScriptKind::Fit)
     }
@@ -92,18 +92,18 @@ impl ScriptKind {
 /// A batch script; its `Display` is the text.
 #[derive(Clone, Debug)]
 pub struct Script {
-    /// What it says of itself, line by line.
+    /// The comment at the top.
     pub header: String,
     pub kind: ScriptKind,
     pub request: JobRequest,
     /// The program's path on the nodes.
     pub program: String,
-    /// Arguments of the command; `None`: those of the script.
+    /// Arguments of the command; `None` for those of the script.
     pub arguments: Option<Vec<String>>,
 }
 
 impl Script {
-    /// Lines that are different at every site or for every job.
+    /// Writes the lines that depend on the site or the job.
     fn write_editable_lines(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let JobRequest { nodes, tasks_per_node, cpus_per_task, time, job_name, .. } = &self.request;
         directive(f, format_args!("--job-name={job_name}"), "")?;
@@ -144,17 +144,17 @@ impl Script {
     }
 }
 
-/// How many seconds before the end a job hears of it: two minutes, or a quarter of a short job.
+/// Returns the seconds between the signal and the end: two minutes, or a quarter of a short job.
 fn warning_seconds(TimeLimit(time): TimeLimit) -> u64 {
     (time.as_secs() / 4).min(120)
 }
 
-/// A line for sbatch, with a note behind it.
+/// Writes a line for sbatch, with a note.
 fn directive(f: &mut fmt::Formatter<'_>, option: impl Display, note: &str) -> fmt::Result {
     line_with_note(f, &format!("#SBATCH {option}"), note)
 }
 
-/// The same for an option that may not have been given; then the line is an example.
+/// Writes a line for an option, or an example in a comment if it has no value.
 fn optional(
     f: &mut fmt::Formatter<'_>,
     name: &str,
@@ -213,7 +213,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_short_job_is_warned_when_it_has_had_time_to_do_something() {
+    fn a_short_job_gets_its_signal_after_most_of_its_time() {
         for (text, seconds) in [("2:00:00", 120), ("4", 60), ("1", 15)] {
             assert_eq!(text.parse().map(warning_seconds), Ok(seconds));
         }

@@ -1,4 +1,4 @@
-//! What ranks tell each other that is more than numbers.
+//! Messages between ranks that are more than numbers.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -6,15 +6,15 @@ use serde::de::DeserializeOwned;
 use super::World;
 
 impl World {
-    /// What every rank has to say, on rank 0, in rank order; `None` elsewhere. Collective.
+    /// Returns the values of all ranks on rank 0, in rank order; `None` elsewhere. Collective.
     pub fn gather_json<T: Serialize + DeserializeOwned>(&self, mine: &T) -> Option<Vec<T>> {
         Some(self.gather(&to_text(mine))?.iter().map(|text| from_text(text)).collect())
     }
 
-    /// What rank 0 has to say, on every rank. Collective.
+    /// Returns the value of rank 0 on every rank. Collective.
     ///
     /// # Panics
-    /// If rank 0 says nothing.
+    /// If rank 0 has no value.
     pub fn broadcast_json<T: Serialize + DeserializeOwned>(&self, from_root: Option<T>) -> T {
         let mut text = from_root.map(|value| to_text(&value)).unwrap_or_default();
         self.broadcast(&mut text);

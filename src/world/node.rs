@@ -1,22 +1,21 @@
-//! Which ranks share a node: they share its memory too.
+//! The ranks that share a node, and with it its memory.
 
-use super::{Backend, World};
+use super::World;
 
-/// How the ranks of the job lie on nodes.
+/// The node of each rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Nodes {
-    /// Of each rank, the first rank on the same node.
+    /// For each rank, the first rank on the same node.
     first: Vec<usize>,
 }
 
 impl World {
-    /// How the ranks lie on nodes, the same on every rank. Collective.
+    /// Returns the nodes of all ranks, on every rank. Collective.
     pub fn nodes(&self) -> Nodes {
-        let first = match &self.backend {
-            Backend::Alone => 0,
-            #[cfg(feature = "mpi")]
-            Backend::Ranks(ranks) => ranks.first_on_node(),
-        };
+        #[cfg(feature = "mpi")]
+        let first = self.ranks.as_ref().map_or(0, |ranks| ranks.first_on_node());
+        #[cfg(not(feature = "mpi"))]
+        let first = 0;
         Nodes::new(self.gather_to_all(first as u64).into_iter().map(|rank| rank as usize).collect())
     }
 }
@@ -26,17 +25,17 @@ impl Nodes {
         Nodes { first }
     }
 
-    /// How many nodes there are.
+    /// Returns the number of nodes.
     pub fn count(&self) -> usize {
         self.first.iter().enumerate().filter(|&(rank, &first)| rank == first).count()
     }
 
-    /// The node of a rank, named by the first rank on it.
+    /// Returns the node of a rank, named by its first rank.
     pub fn node_of(&self, rank: usize) -> usize {
         self.first[rank]
     }
 
-    /// The ranks on the node of `rank`, itself included, in order.
+    /// Returns the ranks on the node of `rank`, itself included, in order.
     pub fn same_node_ranks(&self, rank: usize) -> Vec<usize> {
         (0..self.first.len()).filter(|&other| self.first[other] == self.first[rank]).collect()
     }
@@ -54,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_dealt_round_robin_are_found_again() {
+    fn ranks_distributed_round_robin_keep_their_nodes() {
         let nodes = Nodes::new(vec![0, 1, 0, 1, 0]);
         assert_eq!(nodes.count(), 2);
         assert_eq!(nodes.node_of(3), 1);

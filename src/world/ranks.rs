@@ -1,4 +1,4 @@
-//! The MPI side of [`World`](super::World). Only the main thread comes here, but for an abort.
+//! The MPI side of [`World`](super::World). Only the main thread calls it, except for an abort.
 
 use mpi::Threading;
 use mpi::collective::SystemOperation;
@@ -14,23 +14,6 @@ pub(super) struct Ranks {
     communicator: SimpleCommunicator,
     // Dropped last: dropping it calls MPI_Finalize, which waits for all ranks.
     _universe: Universe,
-}
-
-/// Variables that the launchers of the common MPI libraries set for each rank.
-const LAUNCHERS: [&str; 8] = [
-    "OMPI_COMM_WORLD_SIZE",
-    "PMIX_RANK",
-    "PMI_RANK",
-    "PMI_SIZE",
-    "PALS_RANKID",
-    "MV2_COMM_WORLD_RANK",
-    "MPI_LOCALRANKID",
-    "MPIRUN_RANK",
-];
-
-/// Whether a launcher started this process as one rank of a job.
-pub(super) fn launched() -> bool {
-    LAUNCHERS.iter().any(|name| std::env::var_os(name).is_some())
 }
 
 pub(super) fn mpi_library() -> String {
@@ -73,7 +56,7 @@ impl Ranks {
         }
     }
 
-    /// Adds up through a smaller type, which holds every sum.
+    /// Adds values in a smaller type that holds every sum.
     fn sum_as<T: Element + Into<u64>>(&self, values: &mut [u64], piece: usize, small: fn(u64) -> T) {
         for part in values.chunks_mut(piece) {
             let mut packed: Vec<T> = part.iter().map(|&value| small(value)).collect();
@@ -82,12 +65,12 @@ impl Ranks {
         }
     }
 
-    /// Each rank gets a part of every rank's numbers, adds them up in the order of the ranks, and the sums go to all.
+    /// Each rank adds one part of the numbers of all ranks, in the order of the ranks, and sends the sums to all.
     pub(super) fn sum_f32_in_rank_order(&self, values: &mut [f32], space: &mut Vec<f32>, piece: usize) {
         let _waiting = WaitingGuard::begin();
         let ranks = self.size();
         for values in values.chunks_mut(piece) {
-            // All parts have the same length; the last one may lack some numbers.
+            // All parts have the same length, the last one with padding.
             let part = values.len().div_ceil(ranks);
             space.clear();
             space.extend_from_slice(values);
@@ -107,10 +90,10 @@ impl Ranks {
         self.reduce(bits, piece, SystemOperation::bitwise_or());
     }
 
-    /// The first rank of those that MPI says can share memory with this one.
+    /// Returns the first of the ranks that can share memory with this one.
     pub(super) fn first_on_node(&self) -> usize {
         let _waiting = WaitingGuard::begin();
-        // The key keeps the order of ranks, so the first there is the smallest here.
+        // The key keeps the order of ranks, so the first is the smallest.
         let node = self.communicator.split_shared(self.communicator.rank());
         let mut first = self.rank() as u64;
         node.process_at_rank(0).broadcast_into(&mut first);
@@ -142,7 +125,7 @@ impl Ranks {
         }
     }
 
-    /// Point to point, in pieces: the collective form counts the whole result in a `c_int`.
+    /// Gathers point to point, in pieces: the collective form counts the whole result in a `c_int`.
     pub(super) fn gather<T: Element>(&self, values: &[T], piece: usize) -> Option<Vec<Vec<T>>> {
         let _waiting = WaitingGuard::begin();
         if self.rank() != 0 {
@@ -169,9 +152,9 @@ impl Ranks {
 mod tests {
     use super::*;
 
-    /// One MPI per process: everything about it in one test, as a job of one rank.
+    /// One test, because a process can initialise MPI once. It is a job of one rank.
     #[test]
-    fn collectives_in_pieces_give_what_they_would_in_one() {
+    fn collectives_in_pieces_equal_those_in_one_piece() {
         let ranks = Ranks::join().unwrap();
         let mut values: Vec<u64> = (0..1000).collect();
         for most in [1000, 1 << 16, 1 << 40] {

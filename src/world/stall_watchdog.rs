@@ -1,9 +1,8 @@
-//! A job whose ranks all wait for each other ends, instead of burning its allocation: one of them hangs, or the network
-//! between them is gone.
+//! Ends a job whose ranks all wait for each other, because one of them hangs or the network between them is gone.
 //!
-//! Only the main thread may speak MPI, and where all wait it cannot. So every rank has a thread that watches. One that
-//! works and makes progress touches a small file now and then, in the working folder, which ranks share as they share
-//! the paths of their files. One that has waited too long looks whether anybody did.
+//! Only the main thread may call MPI, and while it waits it cannot. So every rank has a watchdog thread. That of a rank that
+//! makes progress touches a small file in the shared working folder now and then. That of a rank that has waited too long
+//! checks whether any other did.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -19,7 +18,7 @@ use crate::heartbeat::beat;
 use crate::heartbeat::beats;
 use crate::host::host_name;
 
-/// Since when the main thread waits for other ranks, in milliseconds since [`start`]; 0 when it does not.
+/// The time at which the main thread began to wait for other ranks, in milliseconds since [`start`]; 0 when it works.
 static WAITING_SINCE: AtomicU64 = AtomicU64::new(0);
 
 fn start() -> Instant {
@@ -27,7 +26,7 @@ fn start() -> Instant {
     *START.get_or_init(Instant::now)
 }
 
-/// While it lives, this rank waits for others.
+/// Marks this rank as waiting for others until it is dropped.
 #[cfg(feature = "mpi")]
 pub(super) struct WaitingGuard(());
 
@@ -47,7 +46,7 @@ impl Drop for WaitingGuard {
     }
 }
 
-/// The file that ranks touch. It is there only in jobs that last; rank 0 removes it in the end.
+/// The file that ranks touch. It exists in long jobs only; rank 0 removes it at the end.
 static ALIVE_FILE: OnceLock<PathBuf> = OnceLock::new();
 
 pub(super) fn remove_alive_file() {
@@ -57,8 +56,8 @@ pub(super) fn remove_alive_file() {
 }
 
 impl World {
-    /// From now on the job ends with an error when a rank waits for the others longer than `timeout` and no rank has
-    /// made progress for as long. Collective.
+    /// Makes the job end with an error when a rank waits for the others longer than `timeout` and no rank makes progress
+    /// meanwhile. Collective.
     pub fn end_job_on_stall(&self, timeout: Duration) {
         if self.size() == 1 || timeout.is_zero() {
             return;
@@ -73,8 +72,8 @@ impl World {
     }
 }
 
-/// What a file looks like from outside; any change is a sign of life. Clocks of nodes and servers may differ, so the
-/// time itself says nothing.
+/// The metadata of a file; any change shows that a rank works. Clocks of nodes and servers may differ, so the time itself
+/// means nothing.
 type FileStamp = Option<(i64, i64, u64)>;
 
 fn file_stamp(file: &PathBuf) -> FileStamp {
@@ -82,7 +81,7 @@ fn file_stamp(file: &PathBuf) -> FileStamp {
 }
 
 fn run_watchdog(rank: usize, host: &str, timeout: Duration, file: &PathBuf) {
-    // The ranks after the first leave it the time to speak for all.
+    // Rank 0 is to report first, on behalf of all.
     let patience = timeout + Duration::from_secs(1) * rank.min(10) as u32;
     let mut liveness = Liveness::new(patience, Instant::now());
     loop {
@@ -93,7 +92,7 @@ fn run_watchdog(rank: usize, host: &str, timeout: Duration, file: &PathBuf) {
         match liveness.read(Instant::now(), file_stamp(file), beats(), waiting) {
             WatchdogAction::Nothing => (),
             WatchdogAction::Touch => {
-                // If that is impossible, waiting ranks know no better, and there is nobody to tell.
+                // Nothing can be done about a failure here.
                 let _ = fs::write(file, format!("rank {rank} on {host} works\n"));
             }
             WatchdogAction::End { waited } => {
@@ -110,13 +109,12 @@ fn run_watchdog(rank: usize, host: &str, timeout: Duration, file: &PathBuf) {
     }
 }
 
-/// Signs of life of the job, as one rank sees them.
+/// The progress of the job, as one rank sees it.
 struct Liveness {
     patience: Duration,
-    /// What the file looked like, and how much this rank had done.
     stamp: FileStamp,
     progress: u64,
-    /// When either last changed.
+    /// The last time that the file or the progress of this rank changed.
     alive: Instant,
     touched: Instant,
 }
@@ -124,7 +122,7 @@ struct Liveness {
 #[derive(Debug, PartialEq)]
 enum WatchdogAction {
     Nothing,
-    /// Let the others know that this rank works.
+    /// Show the others that this rank works.
     Touch,
     End {
         waited: Duration,
@@ -159,11 +157,11 @@ impl Liveness {
     }
 }
 
-/// Ends all ranks that can be reached, and this one in any case.
+/// Aborts all ranks that can be reached, and this one in any case.
 fn end_job() -> ! {
     std::thread::spawn(|| {
         std::thread::sleep(Duration::from_secs(5));
-        // Where the others cannot be reached, telling them may hang, too.
+        // The abort may hang too.
         let _ = signal_hook::low_level::raise(signal_hook::consts::SIGKILL);
     });
     #[cfg(feature = "mpi")]
@@ -178,7 +176,7 @@ mod tests {
 
     const PATIENCE: Duration = Duration::from_secs(60);
 
-    /// What is advised after so many seconds, for a rank that has waited since the first.
+    /// The advice after some seconds, for a rank that has waited since `begin`.
     fn advice(
         liveness: &mut Liveness,
         begin: Instant,
@@ -190,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rank_that_waits_while_nobody_works_ends_the_job() {
+    fn ends_the_job_when_all_ranks_wait() {
         let begin = Instant::now();
         let mut liveness = Liveness::new(PATIENCE, begin);
         assert_eq!(advice(&mut liveness, begin, 59, None, 0), WatchdogAction::Nothing);
@@ -201,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rank_waits_as_long_as_another_one_works() {
+    fn waits_while_another_rank_works() {
         let begin = Instant::now();
         let mut liveness = Liveness::new(PATIENCE, begin);
         for minute in 1..100 {
@@ -213,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rank_that_works_says_so_now_and_then() {
+    fn a_working_rank_touches_the_file_now_and_then() {
         let begin = Instant::now();
         let mut liveness = Liveness::new(PATIENCE, begin);
         let mut read =
@@ -221,7 +219,7 @@ mod tests {
         assert_eq!(read(5, 1), WatchdogAction::Nothing);
         assert_eq!(read(16, 2), WatchdogAction::Touch);
         assert_eq!(read(20, 3), WatchdogAction::Nothing);
-        // Without progress there is nothing to say, and without waiting nothing to end.
+        // No progress to show, and no waiting to end.
         assert_eq!(read(200, 3), WatchdogAction::Nothing);
         assert_eq!(read(201, 4), WatchdogAction::Touch);
     }

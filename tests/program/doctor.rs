@@ -137,7 +137,7 @@ fn invalid_options_are_refused() {
     for (options, says) in [
         ("--labels data.h5", "--data <FILE[:GROUP]>"),
         ("--out nowhere", "--out is nowhere, but that is no folder"),
-        ("--threads 0", "--threads is 0, but at least one thread must work"),
+        ("--threads 0", "--threads is 0, but must be at least 1"),
     ] {
         let ran = doctor_with(0, folder.path(), options, &[]);
         assert_eq!(ran.status, Some(2), "{ran}");

@@ -102,7 +102,7 @@ fn a_second_signal_ends_the_process_immediately() {
     let mut job = begun(1, folder, "--out clf.h5", &stuck).unwrap();
     job.when_said("a test asked rank 0 to hang at pass");
     job.signal(0, "TERM");
-    job.when_said("SIGTERM: stopping as soon as nothing is lost by it; a second signal ends it at once");
+    job.when_said("SIGTERM: stopping at the next safe place; a second signal ends the run immediately");
     // A second signal right after the first counts as the same one.
     job.until_ended(|job| job.signal_all("INT"));
     let ran = job.end();
@@ -180,7 +180,7 @@ fn an_invalid_time_limit_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let ran = macrok(folder.path(), &words(&format!("{FIT} --out clf.h5 --time-limit 2h")));
     assert_eq!(ran.status, Some(2), "{ran}");
-    assert!(ran.stderr.contains("'2h' is no time; write HH:MM:SS"), "{ran}");
+    assert!(ran.stderr.contains("invalid time limit '2h': expected HH:MM:SS"), "{ran}");
 }
 
 /// Scripts would restart it for ever if the exit status claimed that.

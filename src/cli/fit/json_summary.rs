@@ -2,16 +2,16 @@
 
 use serde_json::json;
 
-use super::FitRequest;
 use crate::cli::common::Context;
 use crate::load::LoadPlan;
 use crate::optimize::{FinishedFit, Iteration};
+use crate::pipeline::FitRequest;
 use crate::report::Phases;
 use crate::shard::Shard;
 
 pub(super) fn json_summary(
     context: &Context<'_>,
-    request: &FitRequest<'_>,
+    request: &FitRequest,
     shard: &Shard,
     finished: &FinishedFit,
     phases: &Phases,

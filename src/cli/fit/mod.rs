@@ -12,23 +12,16 @@ use serde_json::json;
 
 use super::common::{Context, LoadRequest};
 use super::existing_output::ExistingOutput;
-use crate::checkpoint::Fingerprint;
-use crate::classifier_file::ClassifierFile;
 use crate::error::{Error, Result};
 use crate::fault;
 use crate::job::TimeLimit;
-use crate::load::{ExtraMemory, LoadPlan, load_shard_with_plan};
-use crate::measure::{Population, catalogue_help};
-use crate::optimize::{
-    FinishedFit, FitData, FitProblem, InitialClassifier, InitialSource, fit, request_fingerprint,
-};
+use crate::measure::catalogue_help;
+use crate::optimize::FitData;
 use crate::report::Phases;
-use crate::shard::Shard;
 use crate::store::Overwrite;
 
 use options::FitOptions;
 use output::FitPrinter;
-use request::FitRequest;
 
 /// Find the classifier that is best for a metric, by Frank-Wolfe (Algorithm 1 of the paper)
 ///
@@ -101,14 +94,14 @@ pub(super) fn run(context: &Context<'_>, args: &FitArgs) -> Result<()> {
         return Ok(());
     }
     let request = world.agree(args.check(context.overwrite))?;
-    let start = load_initial(context, &request)?;
-    let asked = request_fingerprint(&request.metric, &start, &request.options(1));
-    let mut existing = ExistingOutput::inspect(context, request.files(), &asked)?;
+    let initial = request.load_initial(world)?;
+    let mut existing =
+        ExistingOutput::inspect(context, args.files(&request), &request.fingerprint(&initial))?;
     if request.checkpoint_policy.is_some() {
         control.enable_graceful_stop(world, args.time_limit);
     }
     let mut phases = Phases::new();
-    let (shard, plan) = load(context, &request, &start)?;
+    let (shard, plan) = request.load(world, &initial, |plan| output::print_plan(context, &request, plan))?;
     fault::inject(world.rank(), "load")?;
     phases.end("load");
     if let Some(reason) = control.stop_requested(world, Duration::ZERO) {
@@ -116,21 +109,14 @@ pub(super) fn run(context: &Context<'_>, args: &FitArgs) -> Result<()> {
         return world.agree(Err(Error::Stopped(stopped)));
     }
     let data = FitData::new(world, &shard);
-    let options = request.options(shard.total_rows);
-    output::print_warnings(context, &request.metric.bind(options.k, options.epsilon), &data.population);
-    let problem = FitProblem { data: &data, metric: &request.metric, initial: start, options };
-    let made_from = problem.fingerprint();
-    if existing.is_complete(
-        context,
-        &made_from,
-        || json!({ "metric": request.metric.text(), "k": request.k }),
-    )? {
+    output::print_warnings(context, &request, &data.population);
+    let problem = request.problem(&data, initial);
+    let facts = || json!({ "metric": request.metric.text(), "k": request.k });
+    if existing.is_complete(context, &problem.fingerprint(), facts)? {
         return Ok(());
     }
     let mut printer = FitPrinter::new(console);
-    let mut finished = fit(world, problem, request.checkpoint_policy.as_ref(), control, &mut printer)?;
-    phases.end("fit");
-    write_classifier(context, &request, &finished, &data.population, &made_from)?;
+    let mut finished = request.run(world, problem, control, &mut printer, || phases.end("fit"))?;
     finished.remove_checkpoint(&mut printer);
     phases.end("write");
     phases.max_over_ranks(world);
@@ -140,75 +126,8 @@ pub(super) fn run(context: &Context<'_>, args: &FitArgs) -> Result<()> {
     console.json(world, || json_summary::json_summary(context, &request, &shard, &finished, &phases, &plan))
 }
 
-/// What it is going to load.
+/// Returns what the command would load.
 pub(super) fn load_request(args: &FitArgs, overwrite: Overwrite) -> Result<LoadRequest> {
     let request = args.check(overwrite)?;
-    Ok(LoadRequest { extra: fit_memory(&request), options: request.load })
-}
-
-/// What it makes of the rows.
-fn fit_memory(request: &FitRequest<'_>) -> ExtraMemory {
-    let labelled = request.load.labels.is_some();
-    if request.checkpoint_policy.is_some() {
-        ExtraMemory::for_fitting(labelled)
-    } else {
-        ExtraMemory::for_counting(labelled)
-    }
-}
-
-fn load(
-    context: &Context<'_>,
-    request: &FitRequest<'_>,
-    start: &InitialClassifier,
-) -> Result<(Shard, LoadPlan)> {
-    let k = request.k;
-    let mut planned = None;
-    let shard = load_shard_with_plan(context.world, &request.load, fit_memory(request), |plan| {
-        let labels = plan.labels as usize;
-        context.require(k <= labels, || {
-            format!("-k is {k}, but {} has only {labels} labels", request.load.marginals)
-        })?;
-        if let InitialClassifier::Given(mixture) = start {
-            let given = mixture.rules[0].labels();
-            context.require(given == labels, || {
-                format!(
-                    "--init {} is for {given} labels, but the data have {labels}",
-                    request.args.options.init
-                )
-            })?;
-        }
-        output::print_plan(context, request, plan);
-        planned = Some(plan.clone());
-        Ok(())
-    })?;
-    Ok((shard, planned.expect("what is loaded was planned")))
-}
-
-/// Rank 0 has the classifier; the others take part in writing it.
-fn write_classifier(
-    context: &Context<'_>,
-    request: &FitRequest<'_>,
-    finished: &FinishedFit,
-    population: &Population,
-    made_from: &Fingerprint,
-) -> Result<()> {
-    let seed = request.args.seed;
-    let file = finished
-        .fit
-        .as_ref()
-        .map(|fit| ClassifierFile::of_fit(fit, &request.metric, seed, population, made_from));
-    ClassifierFile::write(file.as_ref(), context.world, &request.out, context.overwrite)
-}
-
-/// The initial classifier; a file is read by rank 0's peers too, they need its rules.
-fn load_initial(context: &Context<'_>, request: &FitRequest<'_>) -> Result<InitialClassifier> {
-    Ok(match &request.search.initial {
-        InitialSource::TopK => InitialClassifier::TopK,
-        InitialSource::Random => InitialClassifier::Random { seed: request.args.seed },
-        InitialSource::Prior => InitialClassifier::Prior,
-        InitialSource::File(path) => {
-            let file = ClassifierFile::read(path).map_err(Into::into);
-            InitialClassifier::Given(context.world.agree(file)?.mixture)
-        }
-    })
+    Ok(LoadRequest { extra: request.extra_memory(), options: request.load })
 }

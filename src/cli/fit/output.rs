@@ -1,16 +1,16 @@
 //! What people see of a fit.
 
-use super::FitRequest;
 use crate::classifier::Kernel;
 use crate::cli::common::Context;
 use crate::format::{format_bytes, format_count, format_seconds};
 use crate::load::LoadPlan;
-use crate::measure::{Objective, Population, monotone};
+use crate::measure::Population;
 use crate::optimize::{FitResult, FitState, Iteration, Observer};
+use crate::pipeline::FitRequest;
 use crate::report::{Console, Phases};
 
 /// The plan, before anything takes long.
-pub(super) fn print_plan(context: &Context<'_>, request: &FitRequest<'_>, plan: &LoadPlan) {
+pub(super) fn print_plan(context: &Context<'_>, request: &FitRequest, plan: &LoadPlan) {
     let ranks = context.world.size();
     context.console.line(format_args!(
         "{}: {} instances x {} labels, {} stored; k = {}, maximising {}",
@@ -37,10 +37,8 @@ pub(super) fn print_plan(context: &Context<'_>, request: &FitRequest<'_>, plan: 
     ));
 }
 
-pub(super) fn print_warnings(context: &Context<'_>, objective: &Objective, population: &Population) {
-    for warning in monotone::warnings(objective) {
-        context.console.warn(warning);
-    }
+pub(super) fn print_warnings(context: &Context<'_>, request: &FitRequest, population: &Population) {
+    request.metric_warnings(population.rows).iter().for_each(|warning| context.console.warn(warning));
     let unseen = population.positives.iter().filter(|&&positives| positives == 0).count();
     if unseen > 0 {
         context.console.line(format_args!(
@@ -98,12 +96,7 @@ fn iteration_line(number: usize, before: f64, done: &Iteration) -> String {
 }
 
 /// What came of it.
-pub(super) fn print_result(
-    context: &Context<'_>,
-    request: &FitRequest<'_>,
-    fit: &FitResult,
-    phases: &Phases,
-) {
+pub(super) fn print_result(context: &Context<'_>, request: &FitRequest, fit: &FitResult, phases: &Phases) {
     let console = &context.console;
     let plural = |count: usize| if count == 1 { "" } else { "s" };
     let steps = fit.trajectory.len();
@@ -111,7 +104,7 @@ pub(super) fn print_result(
     let rules = fit.mixture.rules.len();
     console.line(format_args!(
         "{} = {:.8} with {rules} rule{} (started from {:.8})",
-        request.args.metric,
+        request.metric.text(),
         fit.utility,
         plural(rules),
         fit.initial_utility,

@@ -1,6 +1,6 @@
-//! What was typed, checked.
+//! From the arguments to a checked request.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::FitArgs;
 use crate::classifier_file::ClassifierFile;
@@ -8,42 +8,12 @@ use crate::cli::existing_output::RunFiles;
 use crate::error::{Result, usage};
 use crate::load::LoadOptions;
 use crate::measure::Metric;
-use crate::optimize::{CheckpointPolicy, ExistingCheckpoint, FitConfig, FrankWolfeOptions};
+use crate::optimize::{CheckpointPolicy, ExistingCheckpoint};
+use crate::pipeline::FitRequest;
 use crate::store::{Location, Overwrite, Role};
 
-/// What was checked and is ready to use.
-pub(super) struct FitRequest<'t> {
-    pub args: &'t FitArgs,
-    pub load: LoadOptions,
-    pub k: usize,
-    pub search: FitConfig,
-    pub metric: Metric,
-    pub out: PathBuf,
-    /// None when no checkpoints are wanted.
-    pub checkpoint_policy: Option<CheckpointPolicy>,
-}
-
-impl FitRequest<'_> {
-    pub fn files(&self) -> RunFiles<'_> {
-        let mut inputs = vec![self.load.marginals.file.as_path(), self.args.options.init.as_ref()];
-        inputs.extend(self.load.labels.as_ref().map(|labels| labels.file.as_path()));
-        RunFiles {
-            inputs,
-            out: &self.out,
-            checkpoint_policy: self.checkpoint_policy.as_ref(),
-            resume: self.args.resume,
-            read_fingerprint: |path| ClassifierFile::read_fingerprint(path).ok().flatten(),
-        }
-    }
-
-    /// The options for data of so many rows. Only epsilon depends on that.
-    pub fn options(&self, rows: u64) -> FrankWolfeOptions {
-        self.search.options(self.k, rows)
-    }
-}
-
 impl FitArgs {
-    pub(super) fn check(&self, overwrite: Overwrite) -> Result<FitRequest<'_>> {
+    pub(super) fn check(&self, overwrite: Overwrite) -> Result<FitRequest> {
         let Some(marginals) = &self.marginals else {
             return usage("fit needs the estimated probabilities: --marginals FILE.h5");
         };
@@ -53,16 +23,17 @@ impl FitArgs {
             return usage("-k is 0, but at least one label must be predicted");
         }
         Ok(FitRequest {
-            args: self,
             load: LoadOptions {
                 marginals: Location::parse(marginals, Role::Marginals),
                 labels: self.labels.as_ref().map(|text| Location::parse(text, Role::Labels)),
                 clamp: self.clamp,
             },
             k,
-            search: self.options.check()?,
             metric: Metric::parse(&self.metric)?,
+            search: self.options.check()?,
+            seed: self.seed,
             out: out.clone(),
+            overwrite,
             checkpoint_policy: self.checkpoint_policy(out, overwrite)?,
         })
     }
@@ -81,5 +52,18 @@ impl FitArgs {
         }
         let existing = ExistingCheckpoint::from_options(self.resume, overwrite);
         Ok(Some(CheckpointPolicy::for_output(out, self.checkpoint.clone(), self.checkpoint_every, existing)))
+    }
+
+    /// Returns what the fit reads and writes.
+    pub(super) fn files<'r>(&'r self, request: &'r FitRequest) -> RunFiles<'r> {
+        let mut inputs = vec![request.load.marginals.file.as_path(), self.options.init.as_ref()];
+        inputs.extend(request.load.labels.as_ref().map(|labels| labels.file.as_path()));
+        RunFiles {
+            inputs,
+            out: &request.out,
+            checkpoint_policy: request.checkpoint_policy.as_ref(),
+            resume: self.resume,
+            read_fingerprint: |path| ClassifierFile::read_fingerprint(path).ok().flatten(),
+        }
     }
 }

@@ -102,16 +102,11 @@ impl<'d> Section<'d> {
         items
     }
 
-    /// Refuses keys that are not among `allowed`. `elsewhere` knows where else a key would be right, or nearly so.
-    pub fn check_keys(
-        &self,
-        allowed: &[String],
-        elsewhere: impl Fn(&str) -> Option<(String, String)>,
-    ) -> Result<()> {
+    /// Refuses keys that are not among `allowed`.
+    pub fn check_keys(&self, allowed: &[String]) -> Result<()> {
         let unknown = self.items().into_iter().find(|item| !allowed.iter().any(|name| name == item.key));
         let Some(item) = unknown else { return Ok(()) };
-        let here = nearest(item.key, allowed.iter().cloned()).map(|(_, name)| (name, String::new()));
-        let hint = Hint(here.or_else(|| elsewhere(item.key)));
+        let hint = Hint(nearest(item.key, allowed.iter().cloned()).map(|(_, name)| name));
         let (key, section) = (item.key.to_owned(), self.location_text());
         let problem = Problem::UnknownKey { key, section, hint, allowed: allowed.to_vec() };
         Err(self.document.error(item.key_at, problem))

@@ -119,7 +119,7 @@ impl<'d> Item<'d> {
             return Ok(*value);
         }
         let names = choices.iter().map(|(name, _)| (*name).to_owned());
-        let hint = Hint(nearest(text, names.clone()).map(|(_, name)| (name, String::new())));
+        let hint = Hint(nearest(text, names.clone()).map(|(_, name)| name));
         let wanted = names.collect::<Vec<_>>().join(", ");
         Err(self.invalid_with_hint(format!("one of {wanted}"), hint))
     }

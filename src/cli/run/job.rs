@@ -19,6 +19,7 @@ use crate::evaluate::{Evaluation, standard_metric_names};
 use crate::experiment::{BaselineSettings, Experiment, FitTarget, StrategyChoice};
 use crate::measure::Metric;
 use crate::optimize::{FitConfig, InitialSource};
+use crate::pipeline::EvaluateRequest;
 use crate::suggest::nearest;
 
 /// A job that was read, with the places of what has yet to be looked at.
@@ -77,7 +78,7 @@ pub(super) fn read_job<'d>(
     let constants =
         baseline.check().map_err(|error| error_at_key::<BaselineOptions>(sections.baseline, &error))?;
     let evaluate = read_section::<EvaluateOptions>(sections.evaluate)?;
-    let evaluation =
+    let request =
         evaluate.check().map_err(|error| error_at_key::<EvaluateOptions>(sections.evaluate, &error))?;
 
     let metrics = values_of(metrics);
@@ -99,8 +100,10 @@ pub(super) fn read_job<'d>(
         seeds: values_of(seeds),
         search,
         baselines: BaselineSettings { constants, candidates: baseline.candidates },
-        evaluation: Evaluation { formulas, ..evaluation },
-        propensity: (evaluate.propensity.propensity_a, evaluate.propensity.propensity_b),
+        evaluate: EvaluateRequest {
+            evaluation: Evaluation { formulas, ..request.evaluation },
+            propensity: request.propensity,
+        },
         columns,
     };
     Ok(Job { experiment, out, rows, budgets, init })
@@ -137,10 +140,9 @@ fn read_column(item: &Item<'_>) -> Result<String> {
     read_metric(item).map(|metric| metric.text().to_owned()).map_err(|error| {
         match nearest(text, standard_metric_names()) {
             None => error,
-            Some((_, name)) => item.invalid_with_hint(
-                "what `macrok evaluate` computes, or a formula",
-                Hint(Some((name, String::new()))),
-            ),
+            Some((_, name)) => {
+                item.invalid_with_hint("what `macrok evaluate` computes, or a formula", Hint(Some(name)))
+            }
         }
     })
 }

@@ -51,15 +51,15 @@ pub(super) enum Problem {
     Inconsistent(String),
 }
 
-/// What was probably meant, and where, if it is elsewhere.
+/// The name that was probably meant.
 #[derive(Debug, PartialEq)]
-pub(super) struct Hint(pub Option<(String, String)>);
+pub(super) struct Hint(pub Option<String>);
 
 impl std::fmt::Display for Hint {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.0 {
             None => Ok(()),
-            Some((name, place)) => write!(f, "; did you mean `{name}`{place}?"),
+            Some(name) => write!(f, "; did you mean `{name}`?"),
         }
     }
 }

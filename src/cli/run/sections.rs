@@ -8,7 +8,6 @@ use crate::cli::evaluate::EvaluateOptions;
 use crate::cli::fit::options::FitOptions;
 use crate::cli::split::SplitOptions;
 use crate::cli::synth::{ProblemOptions, RowOptions};
-use crate::suggest::nearest;
 
 /// The keys before the first section, with their defaults and what they mean: the beginning of the skeleton, and what
 /// is read where a job file leaves a key out.
@@ -37,7 +36,6 @@ impl<'d> Sections<'d> {
         plain.extend(names(&["data", "synth", "fit", "baseline", "evaluate"]));
         let top = document.top();
         let rows = names(&["marginals", "labels", "clamp", "synth"]);
-        // In the order in which a key that is wrong where it stands is looked for.
         let layout: [(&'static str, Vec<String>); 12] = [
             ("", plain),
             ("fit", keys::<FitOptions>()),
@@ -52,21 +50,10 @@ impl<'d> Sections<'d> {
             ("data.fit.synth", keys::<RowOptions>()),
             ("data.test.synth", keys::<RowOptions>()),
         ];
-        let elsewhere = |key: &str| {
-            layout.iter().find_map(|(section, keys)| {
-                let (_, name) = nearest(key, keys.iter().cloned())?;
-                let place = if section.is_empty() {
-                    " before the first section".into()
-                } else {
-                    format!(" in [{section}]")
-                };
-                Some((name, place))
-            })
-        };
         let mut found = Vec::new();
         for (name, allowed) in &layout {
             let section = section_at(top, name)?;
-            section.check_keys(allowed, elsewhere)?;
+            section.check_keys(allowed)?;
             found.push(section);
         }
         let section = |name: &str| {

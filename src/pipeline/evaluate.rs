@@ -1,0 +1,109 @@
+//! Evaluating a classifier or predictions: load the rows, check them, score.
+
+use std::path::Path;
+
+use super::LabelCounts;
+use crate::classifier::{Mixture, Pick};
+use crate::classifier_file::ClassifierFile;
+use crate::error::{Result, usage};
+use crate::evaluate::{Evaluation, InversePropensities, Summary, score, summarise, tally};
+use crate::load::{ExtraMemory, LoadOptions, PredictionShard, load_predictions, load_shard_with_plan};
+use crate::shard::Shard;
+use crate::store::Location;
+use crate::world::World;
+
+/// How to evaluate.
+#[derive(Clone, Debug)]
+pub struct EvaluateRequest {
+    pub evaluation: Evaluation,
+    /// Constants A and B of the propensity model of ps-precision.
+    pub propensity: (f64, f64),
+}
+
+/// A classifier or its predictions.
+pub enum Subject {
+    Classifier(Mixture),
+    Predictions { picks: Vec<Pick>, k: usize },
+}
+
+impl Subject {
+    pub fn k(&self) -> usize {
+        match self {
+            Subject::Classifier(mixture) => mixture.k,
+            Subject::Predictions { k, .. } => *k,
+        }
+    }
+
+    pub fn rules(&self) -> usize {
+        match self {
+            Subject::Classifier(mixture) => mixture.rules.len(),
+            Subject::Predictions { .. } => 1,
+        }
+    }
+}
+
+impl EvaluateRequest {
+    /// Returns mean and deviation of every metric. `counts` give the propensities; `drawn` is called after every draw.
+    /// Collective.
+    pub fn run(
+        &self,
+        world: &World,
+        shard: &Shard,
+        subject: &Subject,
+        counts: &LabelCounts,
+        drawn: impl FnMut(u32),
+    ) -> Result<Vec<(String, Summary)>> {
+        let EvaluateRequest { evaluation, propensity: (a, b) } = self;
+        let propensities = InversePropensities::new(&counts.positives, counts.rows, *a, *b);
+        match subject {
+            Subject::Classifier(mixture) => evaluation.summary(world, shard, mixture, &propensities, drawn),
+            Subject::Predictions { picks, k } => {
+                let tally = tally(world, shard, picks, *k, &propensities);
+                Ok(summarise(&[score(&[(1.0, &tally)], evaluation.epsilon)?]))
+            }
+        }
+    }
+}
+
+/// Returns the memory needed in addition to the rows to score draws from `rules` rules.
+pub fn scoring_memory(rules: u64) -> ExtraMemory {
+    ExtraMemory { bytes_per_count: 16, ..ExtraMemory::default() }.with_rules(rules)
+}
+
+/// Loads rows to use the classifier of `path` on, once the labels are known to be as many. Collective.
+pub fn load_for_classifier(
+    world: &World,
+    load: &LoadOptions,
+    path: &Path,
+    classifier: &ClassifierFile,
+    extra: ExtraMemory,
+) -> Result<Shard> {
+    let labels = classifier.labels();
+    load_shard_with_plan(world, load, extra, |plan| {
+        world.agree(if labels == plan.labels {
+            Ok(())
+        } else {
+            let (path, data) = (path.display(), &load.marginals);
+            usage(format!("{path} is for {labels} labels, but {data} has {}", plan.labels))
+        })
+    })
+}
+
+/// Loads predictions and true labels. Collective.
+pub fn load_predicted(world: &World, predictions: &Location, labels: &Location) -> Result<(Shard, Subject)> {
+    let PredictionShard { shard, k } = load_predictions(world, predictions, labels)?;
+    let picks = picks_by_score(&shard);
+    Ok((shard, Subject::Predictions { picks, k }))
+}
+
+/// Returns the predicted labels of each row, best score first.
+fn picks_by_score(shard: &Shard) -> Vec<Pick> {
+    let mut picks = Vec::with_capacity(shard.marginals.entries());
+    for local in 0..shard.local_rows() {
+        let start = picks.len();
+        let pick = |(label, score): (u32, f32)| Pick { label, score: score.into(), marginal: 0.0 };
+        picks.extend(shard.marginals.labels_and_marginals(local).map(pick));
+        picks[start..].sort_by(|a, b| b.score.total_cmp(&a.score).then(a.label.cmp(&b.label)));
+    }
+    picks
+}
