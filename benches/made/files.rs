@@ -28,7 +28,7 @@ impl DataFile {
     pub fn new(rows: u64, labels: u32, nnz: u32, layout: Layout) -> DataFile {
         let shape =
             SynthShape { instances: rows, labels, features: 10, nnz, average_labels: 5.0, exponent: 1.0 };
-        let made = generate(&Generator::new(shape, 0), 0..rows, |_| ());
+        let made = generate(&Generator::new(shape, 0), 0..rows, &());
         let folder = tempfile::tempdir().expect("a folder for temporary files");
         let path = folder.path().join("data.h5");
         match layout {

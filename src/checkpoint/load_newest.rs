@@ -1,24 +1,38 @@
-//! Finding the newest snapshot that is whole.
+//! The search for the newest intact snapshot.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::Fingerprint;
 use super::error::{CheckpointError, Damage};
 use super::format::{Index, read_index, read_parts};
 use super::snapshot_files::{Checkpoint, NewestStatus, previous_path, snapshot_exists};
 
-/// A snapshot as it was saved.
-pub struct LoadedSnapshot {
+/// The parts of a [`Snapshot`](super::Snapshot) that an earlier run has saved.
+pub struct SavedParts {
+    pub file: PathBuf,
     pub lasting: Vec<Vec<u8>>,
     pub fresh: Vec<u8>,
-    /// Where to save the next.
+}
+
+impl SavedParts {
+    /// Returns the error for parts that do not fit the computation, although their fingerprint does.
+    pub fn unusable(&self) -> CheckpointError {
+        let difference =
+            "made by another build of the same version, or on a machine that computes differently".into();
+        CheckpointError::Differs { file: self.file.clone(), difference }
+    }
+}
+
+pub struct LoadedSnapshot {
+    pub parts: SavedParts,
+    /// The checkpoint to save to from now on.
     pub checkpoint: Checkpoint,
-    /// What was wrong with the newest, when this is the one before.
+    /// Damage of the newest snapshot, if this is the one before it.
     pub newest_damage: Option<Damage>,
 }
 
-/// Whether a snapshot is there, and was made by what has the fingerprint `now`, as far as both are known. Quick: the
-/// parts are not looked at.
+/// Returns whether there is a snapshot to resume from, without reading its parts; fails if it was made by a computation whose
+/// fingerprint differs from `now` in a fact that both have.
 pub fn is_resumable(file: &Path, now: &Fingerprint) -> Result<bool, CheckpointError> {
     if !snapshot_exists(file) {
         return Ok(false);
@@ -26,7 +40,7 @@ pub fn is_resumable(file: &Path, now: &Fingerprint) -> Result<bool, CheckpointEr
     newest(file, |path| Ok(read_index(path)?.0), |index| check(file, index, now)).map(|_| true)
 }
 
-/// The newest whole snapshot, if there is one at all; it must have been made by what has the fingerprint `now`.
+/// Loads the newest intact snapshot, if there are any snapshots; fails if its fingerprint differs from `now`.
 pub fn load(file: &Path, now: &Fingerprint) -> Result<Option<LoadedSnapshot>, CheckpointError> {
     if !snapshot_exists(file) {
         return Ok(None);
@@ -39,10 +53,11 @@ pub fn load(file: &Path, now: &Fingerprint) -> Result<Option<LoadedSnapshot>, Ch
     let ((_, (lasting, fresh)), newest_damage) = newest(file, read, |(index, _)| check(file, index, now))?;
     let newest_status = if newest_damage.is_some() { NewestStatus::Damaged } else { NewestStatus::Ours };
     let checkpoint = Checkpoint::at(file, now.clone(), newest_status);
-    Ok(Some(LoadedSnapshot { lasting, fresh, checkpoint, newest_damage }))
+    let parts = SavedParts { file: file.into(), lasting, fresh };
+    Ok(Some(LoadedSnapshot { parts, checkpoint, newest_damage }))
 }
 
-/// What `read` finds in the newest file, or, when that is damaged, in the one before.
+/// Reads the newest file or, if it is damaged, the one before it.
 fn newest<T>(
     file: &Path,
     read: impl Fn(&Path) -> Result<T, Damage>,

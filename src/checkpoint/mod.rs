@@ -1,17 +1,18 @@
-//! How far a long computation has come, kept on disk, so that it can go on after whatever ended it.
+//! Checkpoints: persistent progress of a long computation, so that it can resume after an interruption.
 //!
-//! This room knows nothing of what is computed. A [`Snapshot`] is a list of *lasting* parts, which never change once
-//! they are there, and a *fresh* part that is new every time. A [`Fingerprint`] says what the computation depends
-//! on. [`Checkpoint`] keeps the newest snapshot and the one before, each whole or not at all; [`CheckpointWriter`] does that
-//! beside the computation. [`load`] finds the newest that is whole.
-//!
-//! One process reads and writes; which, and how the others hear of it, is for the caller to say.
+//! This module knows nothing of the computation. A [`Snapshot`] is a list of *lasting* parts, which never change once they
+//! exist, and a *fresh* part, new every time. A [`Fingerprint`] names everything the computation depends on.
+//! [`Checkpoint`] keeps the newest snapshot and the one before it, each complete or absent; [`CheckpointWriter`] does that in
+//! the background; [`load`] finds the newest intact one. A [`CheckpointSession`] joins these for all ranks and stops the work
+//! on request, as [`CheckpointPolicy`] says. Rank 0 alone reads and writes.
 
 mod background_writer;
 mod error;
 mod fingerprint;
 mod format;
 mod load_newest;
+mod policy;
+mod session;
 mod snapshot_files;
 #[cfg(test)]
 mod tests;
@@ -21,12 +22,14 @@ use std::sync::Arc;
 pub use background_writer::{CheckpointWriter, WriterReport};
 pub use error::{CheckpointError, Damage};
 pub use fingerprint::Fingerprint;
-pub use load_newest::{LoadedSnapshot, is_resumable, load};
+pub use load_newest::{LoadedSnapshot, SavedParts, is_resumable, load};
+pub use policy::{CheckpointPolicy, ExistingCheckpoint};
+pub use session::CheckpointSession;
 pub use snapshot_files::{Checkpoint, snapshot_exists};
 
-/// Bytes that do not change while anybody holds them.
+/// Immutable bytes of a snapshot.
 pub trait SnapshotPart: Send + Sync {
-    /// The bytes, in pieces; only their order counts.
+    /// Returns the bytes, in pieces whose boundaries do not matter.
     fn pieces(&self) -> Vec<&[u8]>;
 }
 
@@ -36,10 +39,10 @@ impl SnapshotPart for Vec<u8> {
     }
 }
 
-/// All that is needed to go on.
+/// Everything needed to resume.
 #[derive(Clone, Default)]
 pub struct Snapshot {
-    /// What was there before and still is comes first, in the same order: it is not written again.
+    /// Parts that the snapshot before had too come first, in the same order; they are not written again.
     pub lasting: Vec<Arc<dyn SnapshotPart>>,
     pub fresh: Vec<u8>,
 }

@@ -26,7 +26,8 @@ fn folder() -> (tempfile::TempDir, PathBuf) {
 fn found(file: &Path) -> (Vec<String>, String, bool) {
     let found = load(file, &fingerprint()).unwrap().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (found.lasting.into_iter().map(text).collect(), text(found.fresh), found.newest_damage.is_some())
+    let SavedParts { lasting, fresh, .. } = found.parts;
+    (lasting.into_iter().map(text).collect(), text(fresh), found.newest_damage.is_some())
 }
 
 fn names(folder: &tempfile::TempDir) -> Vec<String> {

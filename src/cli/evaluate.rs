@@ -9,13 +9,13 @@ use super::common::{Context, LoadRequest, PropensityModel};
 use crate::classifier::Sampling;
 use crate::classifier_file::ClassifierFile;
 use crate::error::{Result, usage};
-use crate::evaluate::{Evaluation, EvaluationMode, Summary, measure_calibration};
+use crate::evaluate::{Evaluation, EvaluationMode, Summary, join_equal, measure_calibration};
 use crate::format::format_count;
 use crate::load::LoadOptions;
 use crate::pipeline::{
     EvaluateRequest, LabelCounts, Subject, load_for_classifier, load_predicted, scoring_memory,
 };
-use crate::report::{Align, Phases, Progress, Table};
+use crate::report::{Align, ConsoleProgress, Phases, Table};
 use crate::shard::Shard;
 use crate::store::{Location, Role};
 
@@ -140,9 +140,7 @@ pub(super) fn run(context: &Context<'_>, args: &EvaluateArgs) -> Result<()> {
     let calibrated = is_classifier.then(|| measure_calibration(world, &shard));
     // A mixture of one rule is drawn once, because every draw is the same; that counts as all of them.
     let repeats = if is_classifier { request.evaluation.draws() } else { 1 };
-    let progress = Progress::new(console, "drawing", repeats.into());
-    let summary = request.run(world, &shard, &subject, &counts, |_| progress.advance(1))?;
-    progress.finish();
+    let summary = request.run(world, &shard, &subject, &counts, &ConsoleProgress::new(console))?;
     phases.end("evaluate");
     phases.max_over_ranks(world);
     console.line(format_args!(
@@ -155,10 +153,13 @@ pub(super) fn run(context: &Context<'_>, args: &EvaluateArgs) -> Result<()> {
             (false, rules) => format!("mean and deviation of {repeats} draw(s) from {rules} rules"),
         }
     ));
-    let mut table =
-        Table::new(&[("metric", Align::Left), ("mean", Align::Right), ("deviation", Align::Right)]);
-    for (name, Summary { mean, std }) in &summary {
-        table.row([name.clone(), format!("{mean:.6}"), format!("{std:.6}")]);
+    let mut columns = vec![("metric", Align::Left), ("mean", Align::Right), ("deviation", Align::Right)];
+    if args.options.expected || rules == 1 {
+        columns = vec![("metric", Align::Left), ("value", Align::Right)];
+    }
+    let mut table = Table::new(&columns);
+    for (name, Summary { mean, std }) in join_equal(&summary) {
+        table.row([name, format!("{mean:.6}"), format!("{std:.6}")].into_iter().take(columns.len()));
     }
     console.line(table);
     console.line("");

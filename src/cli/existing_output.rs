@@ -5,9 +5,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::common::Context;
-use crate::checkpoint::{Checkpoint, Fingerprint, is_resumable};
+use crate::checkpoint::{Checkpoint, CheckpointPolicy, Fingerprint, is_resumable};
 use crate::error::{Result, usage};
-use crate::optimize::CheckpointPolicy;
 use crate::store::Overwrite;
 
 /// What a command reads and is going to write.

@@ -9,7 +9,7 @@ use crate::error::{Result, usage};
 use crate::estimate::{EstimateError, Model, PredictOptions, predict_marginals};
 use crate::format::format_count;
 use crate::load::{RowDistribution, load_examples};
-use crate::report::{Phases, Progress};
+use crate::report::{ConsoleProgress, Phases};
 use crate::sparse::Csr;
 use crate::store::{Hdf5File, LocalMatrix, Location, Role, read_names, write_file, write_names};
 
@@ -77,10 +77,8 @@ pub(super) fn run(context: &Context<'_>, args: &MarginalsArgs) -> Result<()> {
             })
         })?;
     phases.end("load");
-    let progress = Progress::new(console, "estimating marginals", examples.features.rows() as u64);
     let ask = PredictOptions { keep: args.keep, beam: args.beam };
-    let kept = predict_marginals(&model, &examples.features, ask, |rows| progress.advance(rows));
-    progress.finish();
+    let kept = predict_marginals(&model, &examples.features, ask, &ConsoleProgress::new(console));
     phases.end("estimate");
     let rows = examples.total_rows;
     let mut matrices = vec![LocalMatrix {

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::common::Context;
 use crate::error::{Result, usage};
 use crate::format::format_count;
-use crate::report::{Phases, Progress};
+use crate::report::{ConsoleProgress, Phases};
 use crate::synth::{SynthSample, SynthShape};
 
 /// Make a long-tailed data set: features, labels, and the true marginals the labels were drawn from
@@ -110,9 +110,7 @@ pub(super) fn run(context: &Context<'_>, args: &SynthArgs) -> Result<()> {
     let SynthSample { shape, .. } = sample;
     context.check_output(&args.out, &[])?;
     let mut phases = Phases::new();
-    let progress = Progress::new(console, "making rows", sample.local_rows(world));
-    let made = sample.generate(world, |rows| progress.advance(rows));
-    progress.finish();
+    let made = sample.generate(world, &ConsoleProgress::new(console));
     phases.end("make");
     let entries = sample.write(world, &made, &args.out, context.overwrite)?;
     let n = shape.instances;

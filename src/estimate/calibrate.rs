@@ -76,7 +76,7 @@ fn fit(
     method: CalibrationMethod,
 ) -> Result<(CalibrationMap, CalibrationCounts)> {
     let kept =
-        predict_marginals(model, features, PredictOptions { keep: MARGINALS_PER_ROW, beam: None }, |_| ());
+        predict_marginals(model, features, PredictOptions { keep: MARGINALS_PER_ROW, beam: None }, &());
     let mut counted = MarginalHistogram::default();
     let indptr = labels.indptr();
     let starts = indptr.raw_storage();

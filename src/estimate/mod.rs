@@ -2,7 +2,7 @@
 //!
 //! An estimator is trained by its own room ([`plt`] has the label trees, and with a tree of one group also `linear`,
 //! [`mlp`] the networks), which gives a [`ModelFile`](crate::store::ModelFile). A [`Model`] is such a file made ready: it answers which labels
-//! of a row have the largest marginals, whatever the estimator is. [`TrainingCheckpoint`] keeps how far a training has come.
+//! of a row have the largest marginals, whatever the estimator is.
 
 mod calibrate;
 mod error;
@@ -13,8 +13,6 @@ pub mod plt;
 mod predict;
 mod rows_view;
 mod top_marginals;
-mod training_checkpoint;
-mod training_observer;
 
 pub use calibrate::{CalibrationCounts, CalibrationOptions, calibrate};
 pub use error::EstimateError;
@@ -23,5 +21,3 @@ pub use model::{Estimator, Model, PredictOptions};
 pub use predict::predict_marginals;
 pub use rows_view::RowsView;
 pub use top_marginals::TopMarginals;
-pub use training_checkpoint::{SavedTraining, TrainingCheckpoint};
-pub use training_observer::TrainingObserver;

@@ -6,6 +6,7 @@ use super::model::{Model, PredictOptions};
 use super::rows_view::RowsView;
 use super::top_marginals::TopMarginals;
 use crate::heartbeat::beat;
+use crate::progress::Progress;
 use crate::sparse::Csr;
 
 /// Rows that one thread asks about at a time: enough to read a group's weights once for many of them.
@@ -14,14 +15,15 @@ const ROWS_PER_BLOCK: usize = 512;
 /// Blocks for each thread, where there are few rows: so that none waits long for the last.
 const BLOCKS_PER_THREAD: usize = 4;
 
-/// The largest marginals of every row. `done` hears how many rows are finished.
+/// Returns the largest marginals of every row.
 pub fn predict_marginals(
     model: &Model,
     features: &Csr,
     options: PredictOptions,
-    done: impl Fn(u64) + Sync,
+    progress: &dyn Progress,
 ) -> TopMarginals {
     let rows = features.rows();
+    progress.started("estimating marginals", rows as u64, 0);
     let parts: Vec<TopMarginals> = RowsView::with_csr(features, |all| {
         let block =
             ROWS_PER_BLOCK.min(rows.div_ceil(BLOCKS_PER_THREAD * rayon::current_num_threads()).max(1));
@@ -30,11 +32,12 @@ pub fn predict_marginals(
             let end = (start + block).min(rows);
             let kept = model.top_marginals(all.slice(start..end), options);
             beat();
-            done((end - start) as u64);
+            progress.advanced((end - start) as u64);
             kept
         };
         starts.par_iter().with_max_len(1).map(largest).collect()
     });
+    progress.finished();
     let mut kept = TopMarginals::default();
     parts.iter().for_each(|part| kept.append(part));
     kept

@@ -6,29 +6,29 @@ use super::{Summary, summarise, tally_repeated_draws};
 use crate::classifier::{DrawOptions, Mixture, Rule, Sampling};
 use crate::error::Result;
 use crate::measure::Metric;
+use crate::progress::Progress;
 use crate::shard::Shard;
 use crate::world::World;
 
-/// How a mixture is turned into numbers.
+/// The predictions that metrics are computed from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum EvaluationMode {
-    /// Predictions are drawn, `repeats` times.
+    /// `repeats` draws from the mixture.
     Drawn { sampling: Sampling, seed: u64, repeats: u32 },
-    /// The confusion tensor is the exact expectation over all draws.
+    /// The exact expectation of the confusion tensor over draws.
     Expected,
 }
 
-/// How a classifier is evaluated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evaluation {
     pub mode: EvaluationMode,
     pub epsilon: f64,
-    /// Metrics to compute beside those that always are.
+    /// Metrics in addition to the standard ones.
     pub formulas: Vec<Metric>,
 }
 
 impl Evaluation {
-    /// The number of draws that a mean is over.
+    /// Returns the number of draws that means are over.
     pub fn draws(&self) -> u32 {
         match self.mode {
             EvaluationMode::Drawn { repeats, .. } => repeats,
@@ -36,14 +36,14 @@ impl Evaluation {
         }
     }
 
-    /// Mean and deviation of every metric; `finished` hears of every draw. Collective.
+    /// Returns mean and deviation of every metric. Collective.
     pub fn summary(
         &self,
         world: &World,
         shard: &Shard,
         mixture: &Mixture,
         propensities: &InversePropensities,
-        finished: impl FnMut(u32),
+        progress: &dyn Progress,
     ) -> Result<Vec<(String, Summary)>> {
         let score = |parts: &[(f64, &Tally)]| score_with_formulas(parts, self.epsilon, &self.formulas);
         let scores: Vec<Scores> = match self.mode {
@@ -55,7 +55,7 @@ impl Evaluation {
             EvaluationMode::Drawn { sampling, seed, repeats } => {
                 let draws = (seed, repeats);
                 let tallies =
-                    tally_repeated_draws(world, shard, mixture, sampling, draws, propensities, finished);
+                    tally_repeated_draws(world, shard, mixture, sampling, draws, propensities, progress);
                 tallies.iter().map(|tally| score(&[(1.0, tally)])).collect::<Result<_>>()?
             }
         };
@@ -63,7 +63,7 @@ impl Evaluation {
     }
 }
 
-/// The tally of every rule by itself.
+/// Returns the tally of every rule alone.
 fn tally_each_rule(
     world: &World,
     shard: &Shard,
@@ -71,7 +71,6 @@ fn tally_each_rule(
     propensities: &InversePropensities,
 ) -> Vec<Tally> {
     let Mixture { k, candidates, rules, .. } = mixture;
-    // A single rule leaves nothing to draw.
     let draw = DrawOptions { sampling: Sampling::Rule, seed: 0, round: 0 };
     let alone = |rule: &Rule| Mixture::single(rule.clone(), *k, *candidates);
     rules.iter().map(|rule| tally_draw(world, shard, &alone(rule), draw, propensities)).collect()

@@ -1,4 +1,4 @@
-//! How good predictions are: every metric of DESIGN section 5, from integer sums over rows.
+//! Evaluation of predictions: metrics from integer sums over rows, and the calibration of marginals.
 
 mod evaluation;
 mod reliability;
@@ -7,22 +7,23 @@ mod tally;
 
 pub use evaluation::{Evaluation, EvaluationMode};
 pub use reliability::{CalibrationReport, ReliabilityBin, measure_calibration};
-pub use scores::{Scores, score, score_with_formulas, standard_metric_names};
+pub use scores::{Scores, join_equal, score, score_with_formulas, standard_metric_names};
 pub use tally::{InversePropensities, Tally, tally, tally_draw};
 
 use crate::classifier::{DrawOptions, Mixture, Sampling};
+use crate::progress::Progress;
 use crate::shard::Shard;
 use crate::world::World;
 
-/// Mean and deviation of each metric over repeated draws.
+/// Mean and deviation of a metric over repeated draws.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Summary {
     pub mean: f64,
-    /// Population standard deviation, as numpy's `std` has it.
+    /// Population standard deviation, as of numpy's `std`.
     pub std: f64,
 }
 
-/// Draws predictions `repeats` times and scores each draw. Collective.
+/// Draws predictions `repeats` times and tallies each draw. Collective.
 pub fn tally_repeated_draws(
     world: &World,
     shard: &Shard,
@@ -30,21 +31,22 @@ pub fn tally_repeated_draws(
     sampling: Sampling,
     (seed, repeats): (u64, u32),
     propensities: &InversePropensities,
-    mut finished: impl FnMut(u32),
+    progress: &dyn Progress,
 ) -> Vec<Tally> {
-    // A single rule leaves nothing to chance: every draw is the first one.
+    // All draws from a single rule are equal.
     let draws = if mixture.rules.len() == 1 { 1 } else { repeats };
-    (0..draws)
-        .map(|round| {
-            let draw = DrawOptions { sampling, seed, round };
-            let tally = tally_draw(world, shard, mixture, draw, propensities);
-            finished(round + 1);
-            tally
-        })
-        .collect()
+    progress.started("drawing", draws.into(), 0);
+    let draw = |round| {
+        let tally = tally_draw(world, shard, mixture, DrawOptions { sampling, seed, round }, propensities);
+        progress.advanced(1);
+        tally
+    };
+    let tallies = (0..draws).map(draw).collect();
+    progress.finished();
+    tallies
 }
 
-/// Mean and deviation, metric by metric.
+/// Returns mean and deviation of each metric.
 pub fn summarise(draws: &[Scores]) -> Vec<(String, Summary)> {
     let Some(first) = draws.first() else { return Vec::new() };
     let count = draws.len() as f64;

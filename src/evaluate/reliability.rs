@@ -1,17 +1,17 @@
-//! Whether marginals mean what they say.
+//! Calibration of marginals: their agreement with observed frequencies.
 
 use crate::calibration::MarginalHistogram;
 use crate::shard::{FixedPoint, Shard, Targets};
 use crate::world::World;
 
-/// Stored marginals of one range of values.
+/// Stored marginals within a range of values.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct ReliabilityBin {
     pub low: f64,
     pub high: f64,
     pub entries: u64,
     pub mean: f64,
-    /// Share of those entries whose label is there.
+    /// Share of these entries whose label is a true label.
     pub observed: f64,
 }
 
@@ -19,24 +19,24 @@ pub struct ReliabilityBin {
 pub struct CalibrationReport {
     /// Expected calibration error over the stored marginals, ten bins of equal width.
     pub error: f64,
-    /// The same with twenty bins of equally many marginals: what most of them, which are small, are off by.
+    /// The same error with twenty bins of equally many marginals, most of which are small.
     pub error_equal_mass: f64,
-    /// What the bins of the curve promise too much or too little, as a share of the positives in them: small marginals
-    /// that are wrong by half count here, however small.
+    /// Absolute difference between expected and observed positives in the bins of the curve, as a share of the positives.
+    /// Relative errors of small marginals count fully.
     pub error_relative: f64,
-    /// Sum of the marginals of an instance, on average.
+    /// Mean over rows of the sum of a row's marginals.
     pub mean_sum: f64,
     /// Share of the positives that have a stored marginal.
     pub recalled: f64,
     /// Ten bins of equal width.
     pub bins: Vec<ReliabilityBin>,
-    /// The reliability curve: bins that are narrow where marginals are small.
+    /// The reliability curve: narrow bins for small marginals.
     pub curve: Vec<ReliabilityBin>,
 }
 
 const BINS: usize = 10;
 
-/// Where the bins of the curve begin, and 1.
+/// Lower ends of the curve's bins, then 1.
 const CURVE_EDGES: [f64; 21] = [
     0.0, 1e-6, 1e-5, 1e-4, 5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8,
     0.9, 1.0,
@@ -44,7 +44,7 @@ const CURVE_EDGES: [f64; 21] = [
 
 /// One thread's sums.
 struct ReliabilitySums {
-    /// Entries, marginals and positives of the bins of equal width, then of those of the curve.
+    /// Sums of entries, marginals and positives in the bins of equal width, then in those of the curve.
     bins: Vec<[u64; 3]>,
     positives: u64,
     histogram: MarginalHistogram,
@@ -76,7 +76,7 @@ impl ReliabilitySums {
         self
     }
 
-    /// Adds up over ranks. Collective.
+    /// Sums over ranks. Collective.
     fn sum(&mut self, world: &World) {
         let mut numbers: Vec<u64> = self.bins.iter().flatten().copied().chain([self.positives]).collect();
         world.sum(&mut numbers, u64::MAX);
@@ -90,7 +90,7 @@ fn ratio(above: f64, below: u64) -> f64 {
     if below == 0 { 0.0 } else { above / below as f64 }
 }
 
-/// Compares stored marginals with labels. Collective.
+/// Compares stored marginals with true labels. Collective.
 pub fn measure_calibration(world: &World, shard: &Shard) -> CalibrationReport {
     let entries = world.gather_to_all(shard.marginals.entries() as u64).iter().sum();
     let fixed = FixedPoint::for_terms(entries);
@@ -138,7 +138,7 @@ pub fn measure_calibration(world: &World, shard: &Shard) -> CalibrationReport {
     }
 }
 
-/// Expected calibration error with bins of about equally many marginals; equal ones share a bin.
+/// Returns the expected calibration error with bins of about equally many marginals; equal marginals share a bin.
 fn equal_mass(histogram: &MarginalHistogram, entries: u64) -> f64 {
     const PARTS: u64 = 20;
     let (mut error, mut before) = (0.0, 0);

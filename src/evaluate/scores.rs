@@ -1,13 +1,14 @@
-//! From sums to metrics.
+//! Metrics of tallies.
 
+use super::Summary;
 use super::tally::Tally;
 use crate::error::Result;
 use crate::measure::{ConfusionTensor, Metric, Population};
 
-/// Metrics by name, in the order they are shown.
+/// Metrics by name, in the order of [`standard_metric_names`].
 pub type Scores = Vec<(String, f64)>;
 
-/// Binary measures shown as `macro-` and `micro-`.
+/// Measures of one label, averaged as `macro-` and `micro-`.
 const LABEL_MEASURES: [&str; 10] = [
     "precision",
     "recall",
@@ -21,13 +22,37 @@ const LABEL_MEASURES: [&str; 10] = [
     "accuracy",
 ];
 
-/// Metrics beside those, in the order of [`score`].
+/// The other metrics.
 const OTHER_METRICS: [&str; 7] =
     ["instance-precision", "instance-recall", "instance-f1", "ndcg", "ps-precision", "hamming", "coverage"];
 
 const AVERAGES: [&str; 2] = ["macro", "micro"];
 
-/// Names of what [`score`] gives.
+/// Pairs of names for the same number, apart from epsilon, if every label has positives and negatives.
+const TWINS: [(&str, &str); 4] = [
+    ("instance-precision", "micro-precision"),
+    ("macro-accuracy", "micro-accuracy"),
+    ("macro-balanced-accuracy", "macro-auc"),
+    ("micro-balanced-accuracy", "micro-auc"),
+];
+
+/// Joins the names of a summary that stand for the same number, as in "macro-accuracy = micro-accuracy".
+pub fn join_equal(summary: &[(String, Summary)]) -> Vec<(String, Summary)> {
+    const TOLERANCE: f64 = 1e-7;
+    let mut joined: Vec<(String, Summary)> = summary.to_vec();
+    for (name, twin) in TWINS {
+        let position = |wanted: &str| joined.iter().position(|(name, _)| name == wanted);
+        let (Some(first), Some(second)) = (position(name), position(twin)) else { continue };
+        let [one, other] = [first, second].map(|at| &joined[at].1);
+        if (one.mean - other.mean).abs() < TOLERANCE && (one.std - other.std).abs() < TOLERANCE {
+            joined[first].0 = format!("{name} = {twin}");
+            joined.remove(second);
+        }
+    }
+    joined
+}
+
+/// Returns the names of the metrics of [`score`].
 pub fn standard_metric_names() -> impl Iterator<Item = String> {
     let averaged = AVERAGES
         .iter()
@@ -35,13 +60,13 @@ pub fn standard_metric_names() -> impl Iterator<Item = String> {
     OTHER_METRICS.iter().map(|&name| name.to_owned()).chain(averaged)
 }
 
-/// Every metric of DESIGN section 5. `parts` are draws or rules with weights that sum to 1: with
-/// one part it is that draw; with the rules of a mixture, the exact expectation over its draws.
+/// Returns all metrics. `parts` are tallies with weights that sum to 1: one draw, or the rules of a mixture, for the exact
+/// expectation over its draws.
 pub fn score(parts: &[(f64, &Tally)], epsilon: f64) -> Result<Scores> {
     score_with_formulas(parts, epsilon, &[])
 }
 
-/// The same, and after them the values of `formulas`, by their texts.
+/// Returns the metrics of [`score`], then the values of `formulas` under their texts.
 pub fn score_with_formulas(parts: &[(f64, &Tally)], epsilon: f64, formulas: &[Metric]) -> Result<Scores> {
     let tallies: Vec<&Tally> = parts.iter().map(|part| part.1).collect();
     let tensors: Vec<ConfusionTensor> = tallies

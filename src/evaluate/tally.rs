@@ -1,5 +1,4 @@
-//! Sums over rows that all metrics are computed from. Integers, so ranks and threads may add them
-//! in any order.
+//! Sums over rows, from which all metrics are computed. They are integers, so ranks and threads may add them in any order.
 
 use crate::classifier::{
     DrawOptions, Mixture, Pick, add_counts, count_positives, fold_predictions, propensities,
@@ -8,19 +7,18 @@ use crate::measure::ConfusionCounts;
 use crate::shard::{FixedPoint, Shard};
 use crate::world::World;
 
-/// What propensity-scored precision weighs hits with: inverse propensities, the largest being 1.
+/// Weights of hits in propensity-scored precision: inverse propensities, scaled so that the largest is 1.
 pub struct InversePropensities {
     inverse: Vec<f64>,
 }
 
 impl InversePropensities {
-    /// From the label counts of the training data (Jain et al. 2016; A and B as the Extreme
-    /// Classification repository has them for each data set, 0.55 and 1.5 unless said otherwise).
+    /// Computes weights from the label counts of the training data (Jain et al. 2016). The Extreme Classification repository
+    /// lists A and B of each data set; 0.55 and 1.5 are usual.
     pub fn new(positives: &[u64], rows: u64, a: f64, b: f64) -> InversePropensities {
         let inverse: Vec<f64> = propensities(positives, rows, a, b).iter().map(|p| 1.0 / p).collect();
         let largest = inverse.iter().copied().fold(1.0, f64::max);
-        // The metric is a ratio of two sums of these, so their scale is free; at most 1 they fit
-        // fixed-point sums.
+        // The metric is a ratio of two sums of weights, so their scale is free; weights up to 1 fit fixed-point sums.
         InversePropensities { inverse: inverse.iter().map(|value| value / largest).collect() }
     }
 }
@@ -32,7 +30,7 @@ pub struct Tally {
     pub positives: Vec<u64>,
     pub rows: u64,
     pub k: usize,
-    /// Sums over rows, decoded: recall, F1, nDCG, propensity-scored hits and the best possible.
+    /// Sums over rows of recall, F1, nDCG, propensity-scored hits and their best possible value.
     pub recall: f64,
     pub f1: f64,
     pub ndcg: f64,
@@ -42,7 +40,7 @@ pub struct Tally {
 
 const SUMS: usize = 5;
 
-/// Adds up predictions (k picks a row, best first) against the shard's labels. Collective.
+/// Tallies predictions, k picks for each row in descending order, against the true labels. Collective.
 pub fn tally(
     world: &World,
     shard: &Shard,
@@ -62,7 +60,7 @@ pub fn tally(
     sum_over_ranks(world, shard, k, parts)
 }
 
-/// Draws predictions and adds them up as they come, so that they need no memory. Collective.
+/// Draws predictions and tallies them without storing them. Collective.
 pub fn tally_draw(
     world: &World,
     shard: &Shard,
@@ -81,7 +79,7 @@ struct TallySums<'s> {
     shard: &'s Shard,
     propensities: &'s InversePropensities,
     counts: ConfusionCounts,
-    /// Sums of the five values in [0, 1] of each row.
+    /// Sums of the values of [`score_row`].
     values: [u64; SUMS],
     ideal: Vec<f64>,
 }
@@ -118,7 +116,7 @@ fn sum_over_ranks(world: &World, shard: &Shard, k: usize, parts: Vec<TallySums<'
     Tally { counts, positives, rows: shard.total_rows, k, recall, f1, ndcg, propensity_hits, propensity_best }
 }
 
-/// One row's counts, and its five values in [0, 1].
+/// Adds the counts of one row, and returns its five values in [0, 1].
 fn score_row(
     counts: &mut ConfusionCounts,
     picks: &[Pick],
@@ -150,14 +148,14 @@ fn score_row(
     [
         hits / relevant,
         2.0 * hits / (k + relevant),
-        // A sum of the same discounts in another order may end a rounding error above 1.
+        // Discounts summed in another order may exceed 1 by rounding.
         (gain / best_gain).min(1.0),
         weighted / k,
         best_weighted / k,
     ]
 }
 
-/// DCG's weight of a hit at `position`, counted from 0.
+/// Returns the weight of a hit at `position`, from 0, in DCG.
 fn discount(position: usize) -> f64 {
     1.0 / (position as f64 + 2.0).log2()
 }

@@ -1,54 +1,41 @@
 //! Progress of a fit within an experiment: a line from time to time.
 
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::classifier_spec::ClassifierSpec;
-use crate::optimize::{FitState, Observer};
+use crate::progress::Progress;
 use crate::report::Console;
 
 /// Prints the progress of a long fit.
 pub(super) struct FitProgress<'c> {
     console: &'c Console,
     name: String,
-    last: Instant,
+    last_status: Mutex<Instant>,
 }
 
 impl<'c> FitProgress<'c> {
-    const REPORT_INTERVAL: Duration = Duration::from_secs(20);
+    const STATUS_INTERVAL: Duration = Duration::from_secs(20);
 
     pub fn new(console: &'c Console, spec: &ClassifierSpec) -> FitProgress<'c> {
-        FitProgress { console, name: spec.description(), last: Instant::now() }
+        FitProgress { console, name: spec.description(), last_status: Mutex::new(Instant::now()) }
     }
 }
 
-impl Observer for FitProgress<'_> {
-    fn fit_started(&mut self, state: &FitState, resumed: bool) {
-        if resumed {
-            let done = state.trajectory.len();
-            self.console.line(format_args!("{}: going on after iteration {done}", self.name));
+impl Progress for FitProgress<'_> {
+    fn status(&self, text: &str) {
+        let mut last = self.last_status.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.elapsed() >= FitProgress::STATUS_INTERVAL {
+            *last = Instant::now();
+            self.message(text);
         }
     }
 
-    fn step_taken(&mut self, state: &FitState) {
-        if self.last.elapsed() < FitProgress::REPORT_INTERVAL {
-            return;
-        }
-        self.last = Instant::now();
-        let (name, done) = (&self.name, state.trajectory.len());
-        self.console
-            .line(format_args!("{name}: iteration {done}, {:.8}, gap {:.2e}", state.utility, state.gap));
+    fn message(&self, text: &str) {
+        self.console.line(format_args!("{}: {text}", self.name));
     }
 
-    fn warn(&mut self, text: &str) {
+    fn warning(&self, text: &str) {
         self.console.warn(text);
-    }
-}
-
-/// Prints warnings only.
-pub(super) struct WarningPrinter<'c>(pub &'c Console);
-
-impl Observer for WarningPrinter<'_> {
-    fn warn(&mut self, text: &str) {
-        self.0.warn(text);
     }
 }

@@ -3,18 +3,19 @@
 use serde_json::{Value, json};
 
 use super::classifier_spec::{ClassifierMethod, ClassifierSpec};
-use super::fit_progress::{FitProgress, WarningPrinter};
+use super::fit_progress::FitProgress;
 use super::fit_rows::{FitRows, load_rows};
 use super::plan::ReusePolicy;
 use super::split_step::write_split_part;
 use super::step::{Action, ExperimentStep, FitOrTest};
 use super::{BaselineSettings, DataSource, Experiment, FitTarget, RunContext};
+use crate::checkpoint::{CheckpointPolicy, CheckpointSession, ExistingCheckpoint};
 use crate::classifier::BaselineStrategy;
 use crate::error::Result;
 use crate::evaluate::Summary;
 use crate::format::{count_noun, format_count};
 use crate::measure::Metric;
-use crate::optimize::{CheckpointPolicy, ExistingCheckpoint, FinishedFit, FitData, FitResult};
+use crate::optimize::{FitData, FitResult};
 use crate::pipeline::{BaselineRequest, FitRequest, LabelCounts, Subject, read_classifier, scoring_memory};
 use crate::shard::Shard;
 use crate::store::Overwrite;
@@ -28,8 +29,8 @@ pub(super) struct StepRunner<'a> {
     experiment: &'a Experiment,
     reuse: ReusePolicy,
     fit_rows: Option<FitRows>,
-    /// The fit of the last step, until its result is recorded.
-    finished: Option<FinishedFit>,
+    /// The checkpoint of the last step, until its result is recorded.
+    checkpoint: Option<(CheckpointSession<'a>, FitProgress<'a>)>,
     test: Option<Shard>,
     counts: Option<LabelCounts>,
     /// Metrics whose warnings have been printed.
@@ -38,8 +39,8 @@ pub(super) struct StepRunner<'a> {
 
 impl<'a> StepRunner<'a> {
     pub fn new(context: RunContext<'a>, experiment: &'a Experiment, reuse: ReusePolicy) -> StepRunner<'a> {
-        let (fit_rows, finished, test, counts, warned) = (None, None, None, None, Vec::new());
-        StepRunner { context, experiment, reuse, fit_rows, finished, test, counts, warned }
+        let (fit_rows, checkpoint, test, counts, warned) = (None, None, None, None, Vec::new());
+        StepRunner { context, experiment, reuse, fit_rows, checkpoint, test, counts, warned }
     }
 
     /// Runs a step. `most_rules`, of rank 0, is the size of the largest classifier to evaluate. Collective.
@@ -65,7 +66,7 @@ impl<'a> StepRunner<'a> {
             DataSource::Split(split_file) => return write_split_part(self.context, split_file, part),
             DataSource::Files(_) => unreachable!("data files have no step"),
         };
-        let made = sample.generate(world, |_| ());
+        let made = sample.generate(world, &());
         sample.write(world, &made, &folder.data_file(part), Overwrite::Replace)?;
         let (n, m) = (sample.shape.instances, sample.shape.labels);
         let text = format!("{} instances x {} labels", format_count(n), format_count(m.into()));
@@ -118,10 +119,10 @@ impl<'a> StepRunner<'a> {
         }
         let data = FitData::new(world, shard);
         let problem = request.problem(&data, initial);
-        let finished = request.run(world, problem, control, &mut FitProgress::new(console, spec), || ())?;
-        let outcome = finished.fit.as_ref().map(fit_outcome).unwrap_or_default();
-        self.finished = Some(finished);
-        Ok(outcome)
+        let progress = FitProgress::new(console, spec);
+        let finished = request.run(world, problem, control, &progress, || ())?;
+        self.checkpoint = Some((finished.session, progress));
+        Ok(finished.fit.as_ref().map(fit_outcome).unwrap_or_default())
     }
 
     /// Returns the checkpoint of a step, and removes those made with other options.
@@ -139,8 +140,8 @@ impl<'a> StepRunner<'a> {
 
     /// Removes the checkpoint of the last step, once its result is recorded.
     pub fn remove_finished_checkpoint(&mut self) {
-        if let Some(mut finished) = self.finished.take() {
-            finished.remove_checkpoint(&mut WarningPrinter(self.context.console));
+        if let Some((mut session, progress)) = self.checkpoint.take() {
+            session.remove(&progress);
         }
     }
 
@@ -158,7 +159,7 @@ impl<'a> StepRunner<'a> {
         let shard = self.test.as_ref().expect("just loaded");
         let counts = self.counts.as_ref().expect("just counted");
         let subject = Subject::Classifier(read_classifier(world, &folder.classifier_file(spec))?);
-        let summary = experiment.evaluate.run(world, shard, &subject, counts, |_| ())?;
+        let summary = experiment.evaluate.run(world, shard, &subject, counts, &())?;
         let metrics: Vec<Value> = summary
             .iter()
             .map(|(name, Summary { mean, std })| json!({ "name": name, "mean": mean, "std": std }))
@@ -187,7 +188,7 @@ fn fit_outcome(fit: &FitResult) -> (Value, String) {
         "utility": fit.utility,
         "iterations": fit.trajectory.len(),
         "passes": fit.passes,
-        "stopped": fit.stopped,
+        "stopped": fit.end.reason,
     });
     (result, text)
 }

@@ -1,8 +1,8 @@
-//! The labels of a search, in the order in which passes have them.
+//! The labels of a search, in the order of the columns of its passes.
 //!
-//! With many labels a pass has them in an order of its own, the frequent ones first ([`crate::shard::Marginals::labels_by_column`]). A
-//! search that keeps to it looks nothing up label by label. And those without a positive come last: most metrics take no
-//! notice of them, so the search does without, which with a long tail are most. Only what goes in and comes out is by label.
+//! With many labels, columns are in another order than labels: frequent labels first, labels without a positive last
+//! ([`Marginals::labels_by_column`]). A search in that order needs no look-up per label. Most metrics ignore labels without a
+//! positive, so the search skips them; in long-tailed data they are the majority. Only its input and output are by label.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -13,14 +13,16 @@ use crate::classifier::Mixture;
 use crate::measure::{MeasureError, Metric, Objective, Population};
 use crate::shard::Marginals;
 
+#[derive(Clone, Copy)]
 pub(super) struct ColumnSpace<'s> {
     marginals: &'s Marginals,
-    /// Labels of the search: the first columns.
+    /// The search has the labels of the first `columns` columns.
     columns: usize,
 }
 
 impl<'s> ColumnSpace<'s> {
-    /// For a metric of data with this population, by label, with each of these epsilons. The same on all ranks.
+    /// Chooses the labels for a metric with each of these epsilons, on data with this population by label. All ranks choose
+    /// the same.
     pub fn new(
         marginals: &'s Marginals,
         population: &Population,
@@ -33,7 +35,6 @@ impl<'s> ColumnSpace<'s> {
         let ignores_labels_without_positives =
             || epsilons.iter().all(|&epsilon| metric.bind(k, epsilon).ignores_labels_without_positives());
         let columns = match marginals.labels_by_column() {
-            // Without a single one that was seen there is nothing to do without.
             Some(names) if ignores_labels_without_positives() => {
                 names.iter().rposition(seen).map_or(labels, |last| last + 1)
             }
@@ -42,25 +43,24 @@ impl<'s> ColumnSpace<'s> {
         ColumnSpace { marginals, columns }
     }
 
-    /// Labels of the search.
+    #[cfg(test)]
     pub fn column_count(&self) -> usize {
         self.columns
     }
 
-    /// A metric for tensors of the search.
+    /// Binds a metric to tensors of the search.
     pub fn bind(&self, metric: &Metric, k: usize, epsilon: f64) -> Objective {
         metric.bind(k, epsilon).omitting_labels(self.marginals.labels() - self.columns)
     }
 
-    /// The population of these labels.
-    pub fn restrict_population<'p>(&self, population: &'p Population) -> Cow<'p, Population> {
-        let Some(names) = self.marginals.labels_by_column() else { return Cow::Borrowed(population) };
-        let positives =
-            names[..self.columns].iter().map(|&label| population.positives[label as usize]).collect();
-        Cow::Owned(Population { positives, ..*population })
+    /// Returns the population of the search's labels.
+    pub fn restrict_population(&self, population: &Population) -> Population {
+        let Some(names) = self.marginals.labels_by_column() else { return population.clone() };
+        let positives = names[..self.columns].iter().map(|&label| population.positives[label as usize]);
+        Population { positives: positives.collect(), ..*population }
     }
 
-    /// A classifier by label, as passes take it.
+    /// Converts a classifier by label into one by column.
     pub fn to_columns(&self, mixture: Mixture) -> Mixture {
         let rules = mixture.rules.into_iter();
         let arranged = rules.map(|rule| match rule.by_column(self.marginals) {
@@ -70,13 +70,13 @@ impl<'s> ColumnSpace<'s> {
         Mixture { rules: arranged.collect(), ..mixture }
     }
 
-    /// The classifier of a search, by label.
+    /// Converts the classifier of a search into one by label.
     pub fn to_labels(&self, mixture: Mixture) -> Mixture {
         let rules = mixture.rules.into_par_iter().map(|rule| rule.by_label(self.marginals)).collect();
         Mixture { rules, ..mixture }
     }
 
-    /// An error that names a label.
+    /// Replaces the column in an error by its label.
     pub fn error_by_label(&self, error: MeasureError) -> MeasureError {
         match error {
             MeasureError::Gradient { metric, label, cells, slope, intercept } => {

@@ -1,12 +1,12 @@
-//! How to search, whatever the metric, the budget and the data.
+//! The options of a search, for any metric, budget and data.
 
 use std::path::PathBuf;
 
 use super::frank_wolfe::FrankWolfeOptions;
-use super::step_search::StepRule;
+use super::step_rule::StepRule;
 use crate::classifier::Candidates;
 
-/// What [`FrankWolfeOptions`] are made from once the budget and the data are known.
+/// Options that become [`FrankWolfeOptions`] once the budget and the data are known.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FitConfig {
     pub initial: InitialSource,
@@ -18,17 +18,17 @@ pub struct FitConfig {
     pub candidates: Candidates,
 }
 
-/// The initial classifier, before it is made or read.
+/// The source of the initial classifier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InitialSource {
     TopK,
-    /// The only one that a seed changes.
+    /// The only source that depends on the seed.
     Random,
     Prior,
     File(PathBuf),
 }
 
-/// What is added to denominators.
+/// The number that is added to denominators.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Epsilon {
     Fixed(f64),
@@ -37,7 +37,7 @@ pub enum Epsilon {
 }
 
 impl Epsilon {
-    /// Its value for data of so many rows.
+    /// Returns the number for data of `rows` rows.
     pub fn for_rows(self, rows: u64) -> f64 {
         match self {
             Epsilon::Fixed(epsilon) => epsilon,
@@ -47,7 +47,7 @@ impl Epsilon {
 }
 
 impl FitConfig {
-    /// For a budget, on data of so many rows.
+    /// Returns the options for predicting `k` labels of each of `rows` rows.
     pub fn options(&self, k: usize, rows: u64) -> FrankWolfeOptions {
         let FitConfig { initial: _, step, max_iterations, tolerance, min_gain, epsilon, candidates } = *self;
         FrankWolfeOptions {

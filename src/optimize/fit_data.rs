@@ -1,7 +1,7 @@
-//! The data a search is on, and what identifies them on any number of ranks.
+//! The data of a search, and the facts that identify them on any number of ranks.
 
-use super::frank_wolfe::count_population;
 use crate::checkpoint::Fingerprint;
+use crate::classifier::count_positives;
 use crate::measure::Population;
 use crate::random::mix_bits;
 use crate::shard::{Shard, Targets};
@@ -14,12 +14,19 @@ pub struct FitData<'s> {
     fingerprint: Fingerprint,
 }
 
-/// Stored entries that are looked at to tell data apart: enough to see that an estimator was trained again, few enough
-/// to cost next to nothing. Of less data all is looked at.
+/// Number of stored entries that a checksum covers: enough to notice that an estimator was trained again, few enough to cost
+/// next to nothing.
 const MAX_CHECKSUM_ENTRIES: u64 = 1 << 22;
 
+/// Counts the rows of all ranks, and the positives of every label. Collective.
+pub fn count_population(world: &World, shard: &Shard) -> Population {
+    let mut positives = count_positives(shard);
+    world.sum(&mut positives, shard.total_rows.saturating_mul(shard.count_unit()));
+    Population { rows: shard.total_rows, unit: shard.count_unit(), positives }
+}
+
 impl<'s> FitData<'s> {
-    /// Collective.
+    /// Counts and identifies the rows of all ranks. Collective.
     pub fn new(world: &World, shard: &'s Shard) -> FitData<'s> {
         let population = count_population(world, shard);
         let mut sums = [shard.marginals.entries() as u64];
@@ -31,7 +38,7 @@ impl<'s> FitData<'s> {
             Targets::Labels(_) => "given",
             Targets::Expected(_) => "expected from the marginals",
         };
-        // Positives are counted over all rows: a label that was added or taken away anywhere is seen.
+        // Positives cover all rows, so a label that is added or removed anywhere changes the checksum.
         let positives = crc32fast::hash(bytemuck::cast_slice(&population.positives));
         let fingerprint = Fingerprint::default()
             .with("instances", shard.total_rows)
@@ -48,10 +55,10 @@ impl<'s> FitData<'s> {
     }
 }
 
-/// A checksum of marginals and labels, of some rows where there are many. The sum of those of all ranks does not depend on
+/// Returns a checksum of marginals and labels, of a sample of rows if there are many. The sum over ranks does not depend on
 /// how rows are spread over them.
 fn content_checksum(shard: &Shard, entries: u64) -> u64 {
-    // Which rows is decided by their numbers in all data.
+    // The global row number decides whether a row is in the sample.
     let most =
         if entries <= MAX_CHECKSUM_ENTRIES { u64::MAX } else { u64::MAX / entries * MAX_CHECKSUM_ENTRIES };
     let blocks = shard.marginals.blocks();

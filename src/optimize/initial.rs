@@ -1,30 +1,29 @@
-//! Where Frank-Wolfe starts (Algorithm 1, line 3).
+//! The initial classifier (Algorithm 1, line 3).
 
-use crate::classifier::Candidates;
-use crate::classifier::{BaselineConstants, BaselineStrategy, Mixture, Rule, baseline_rule};
+use crate::classifier::{BaselineConstants, BaselineStrategy, Candidates, Mixture, Rule, baseline_rule};
 use crate::measure::Population;
 use crate::random::{self, Purpose};
 
-/// The initial classifier.
 #[derive(Clone, Debug)]
 pub enum InitialClassifier {
     /// Equal weights: the k most probable labels.
     TopK,
-    /// Random positive weights in (0, 1], one a label.
+    /// A random weight in (0, 1] for each label.
     Random { seed: u64 },
     /// Weights inverse to the labels' priors.
     Prior,
-    /// A classifier found before.
+    /// The result of another search.
     Given(Mixture),
 }
 
 impl InitialClassifier {
-    pub fn mixture(self, population: &Population, k: usize, candidates: Candidates) -> Mixture {
+    /// Returns the classifier, which predicts `k` of the `candidates`.
+    pub fn mixture(&self, population: &Population, k: usize, candidates: Candidates) -> Mixture {
         let labels = population.positives.len();
         let rule = match self {
-            InitialClassifier::Given(mixture) => return Mixture { k, candidates, ..mixture },
+            InitialClassifier::Given(mixture) => return Mixture { k, candidates, ..mixture.clone() },
             InitialClassifier::TopK => Rule::top_k(labels),
-            InitialClassifier::Random { seed } => {
+            &InitialClassifier::Random { seed } => {
                 let weight =
                     |label| 1.0 - random::uniform(random::bits(seed, Purpose::InitialRule, 0, label));
                 Rule::weighted(&(0..labels as u64).map(weight).collect::<Vec<_>>())

@@ -1,8 +1,8 @@
-//! Rules and their confusion tensors over all ranks.
+//! Confusion tensors of rules over all ranks.
 
 use std::sync::Arc;
 
-use super::frank_wolfe::{EndReason, IterationOutcome};
+use super::frank_wolfe::IterationOutcome;
 use super::packed_counts::PackedCounts;
 use super::phase_seconds::{PhaseSeconds, timed};
 use crate::classifier::{Candidates, CountingPass, Mixture, Rule};
@@ -10,16 +10,16 @@ use crate::measure::{ConfusionCounts, ConfusionTensor, Population};
 use crate::shard::Shard;
 use crate::world::World;
 
-/// The linear problem's solution and its confusion tensor, over all ranks. Rules, counts and the population are by column; see
+/// Counts the predictions of rules over all ranks. Rules, counts and the population are by column; see
 /// [`ColumnSpace`](super::column_space::ColumnSpace).
 pub(super) struct Oracle<'a> {
     world: &'a World,
-    population: &'a Population,
-    /// Those of `population`, for the tensors to share.
+    population: Arc<Population>,
+    /// The positives of `population`, for the tensors to share.
     positives: Arc<[f64]>,
     pass: CountingPass<'a>,
     counts: ConfusionCounts,
-    /// A tensor that is needed no more, whose memory the next one takes.
+    /// A discarded tensor. The next one takes its memory.
     spare: Option<ConfusionTensor>,
     pub seconds: PhaseSeconds,
 }
@@ -28,7 +28,7 @@ impl<'a> Oracle<'a> {
     pub fn new(
         world: &'a World,
         shard: &'a Shard,
-        population: &'a Population,
+        population: Arc<Population>,
         k: usize,
         candidates: Candidates,
     ) -> Self {
@@ -40,31 +40,31 @@ impl<'a> Oracle<'a> {
         Oracle { world, population, positives, pass, counts, spare: None, seconds }
     }
 
-    /// Algorithm 1, lines 9 and 10.
+    /// Returns the confusion tensor of a rule (Algorithm 1, line 10).
     pub fn rule_tensor(&mut self, rule: &Rule) -> ConfusionTensor {
-        let Oracle { world, pass, counts, .. } = self;
+        let Oracle { world, population, pass, counts, .. } = self;
         timed(&mut self.seconds.oracle, || pass.count(rule, counts));
         let spare = self.spare.take();
         timed(&mut self.seconds.reduce, || {
-            let rows = self.population.rows;
-            world.sum(&mut counts.true_positives, rows.saturating_mul(self.population.unit));
+            let rows = population.rows;
+            world.sum(&mut counts.true_positives, rows.saturating_mul(population.unit));
             world.sum(&mut counts.predicted, rows);
             match spare {
                 Some(mut spare) => {
-                    spare.set_counts(counts, self.population);
+                    spare.set_counts(counts, population);
                     spare
                 }
-                None => ConfusionTensor::with_positives(counts, self.population, Arc::clone(&self.positives)),
+                None => ConfusionTensor::with_positives(counts, population, Arc::clone(&self.positives)),
             }
         })
     }
 
-    /// Takes back a tensor that [`Oracle::rule_tensor`] gave.
+    /// Takes back a tensor of [`Oracle::rule_tensor`].
     pub fn reuse(&mut self, tensor: ConfusionTensor) {
         self.spare = Some(tensor);
     }
 
-    /// Rank 0's rule on every rank.
+    /// Sends rank 0's rule to every rank.
     pub fn broadcast_rule(&mut self, rule: Option<Rule>) -> Rule {
         let mut rule = rule.unwrap_or_else(|| Rule { slopes: Vec::new(), intercepts: Vec::new() });
         timed(&mut self.seconds.reduce, || {
@@ -74,13 +74,13 @@ impl<'a> Oracle<'a> {
         rule
     }
 
-    /// What the rows answered to the rule of [`Oracle::rule_tensor`].
+    /// Returns the counts of the last rule of [`Oracle::rule_tensor`].
     pub fn pack_counts(&mut self) -> Arc<PackedCounts> {
         let counts = &self.counts;
         timed(&mut self.seconds.checkpoint, || Arc::new(PackedCounts::new(counts)))
     }
 
-    /// The tensor of a mixture: that of its rules, weighted. `after_each` is called after each of them.
+    /// Returns the tensor of a mixture. `after_each` is called after each of its rules.
     pub fn mixture_tensor(
         &mut self,
         mixture: &Mixture,
@@ -95,25 +95,18 @@ impl<'a> Oracle<'a> {
         weighted_tensor(&mixture.weights, parts)
     }
 
-    /// Rank 0's outcome on every rank.
+    /// Sends rank 0's outcome to every rank.
     pub fn broadcast_outcome(&mut self, outcome: Option<IterationOutcome>) -> IterationOutcome {
-        let position = |stop| EndReason::ALL.iter().position(|&other| other == stop).unwrap_or(0) as u64;
-        let mut code = match outcome {
-            None | Some(IterationOutcome::Stepped) => vec![0, 0],
-            Some(IterationOutcome::Stalled(stop)) => vec![1, position(stop)],
-            Some(IterationOutcome::Stopped(stop)) => vec![2, position(stop)],
-        };
+        const OUTCOMES: [IterationOutcome; 3] =
+            [IterationOutcome::Stepped, IterationOutcome::Stalled, IterationOutcome::Stopped];
+        let code = OUTCOMES.iter().position(|&other| Some(other) == outcome);
+        let mut code = vec![code.unwrap_or(0) as u64];
         timed(&mut self.seconds.reduce, || self.world.broadcast(&mut code));
-        let stop = EndReason::ALL[code[1] as usize];
-        match code[0] {
-            0 => IterationOutcome::Stepped,
-            1 => IterationOutcome::Stalled(stop),
-            _ => IterationOutcome::Stopped(stop),
-        }
+        OUTCOMES[code[0] as usize]
     }
 }
 
-/// The tensor of a mixture of rules with these tensors.
+/// Returns the tensor of a mixture of rules with these tensors.
 pub(super) fn weighted_tensor(weights: &[f64], mut parts: Vec<ConfusionTensor>) -> ConfusionTensor {
     if weights == [1.0] && parts.len() == 1 {
         return parts.swap_remove(0);

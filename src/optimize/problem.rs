@@ -1,9 +1,8 @@
-//! One fit: what is asked, and on which data.
+//! One fit: the data, the metric and the options.
 
 use super::fit_data::FitData;
 use super::frank_wolfe::FrankWolfeOptions;
 use super::initial::InitialClassifier;
-use super::step_search::StepRule;
 use crate::checkpoint::Fingerprint;
 use crate::measure::Metric;
 
@@ -15,7 +14,7 @@ pub struct FitProblem<'a> {
 }
 
 impl FitProblem<'_> {
-    /// All that decides the bits of the result.
+    /// Returns everything that decides the bits of the result.
     pub fn fingerprint(&self) -> Fingerprint {
         request_fingerprint(self.metric, &self.initial, &self.options)
             .with("epsilon", self.options.epsilon)
@@ -23,21 +22,17 @@ impl FitProblem<'_> {
     }
 }
 
-/// What is asked, as far as it is known without the data: epsilon may depend on them.
+/// Returns the part of a problem's fingerprint that is known before the data: epsilon may depend on them.
 pub fn request_fingerprint(
     metric: &Metric,
     initial: &InitialClassifier,
     options: &FrankWolfeOptions,
 ) -> Fingerprint {
-    let step = match options.step {
-        StepRule::Search => "search",
-        StepRule::Classic => "classic",
-    };
     Fingerprint::of_program()
         .with("metric", metric.text())
         .with("k", options.k)
         .with("init", describe_initial(initial))
-        .with("step", step)
+        .with("step", options.step.name())
         .with("max-iters", options.max_iterations)
         .with("tolerance", options.tolerance)
         .with("min-gain", options.min_gain)

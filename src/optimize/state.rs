@@ -1,26 +1,61 @@
-//! Where a search stands between two iterations.
+//! The state of a search between two iterations, and its result.
 
 use std::sync::Arc;
 
-use super::column_space::ColumnSpace;
-use super::frank_wolfe::{EndReason, FitResult};
+use super::frank_wolfe::FrankWolfeOptions;
 use super::iteration::Iteration;
 use super::packed_counts::PackedCounts;
 use super::phase_seconds::PhaseSeconds;
 use crate::classifier::Mixture;
 use crate::measure::ConfusionTensor;
 
-/// What every rank knows of the search.
+/// The part of the state that every rank knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct IterationCursor {
-    /// Iterations done: rules looked at, taken or not.
+    /// Iterations done, each with one new rule, taken or not.
     pub iteration: usize,
-    /// 0 is the metric's own gradient, then the smoothed ones; the own one again after every step.
+    /// 0 is the metric's own gradient, which follows every step; then come the smoothed ones.
     pub direction: usize,
 }
 
-/// What rank 0 knows of it: with the data and the options, all that is needed to go on to the same bits. Classifier, tensor and
-/// answers are by column, as far as the search goes; see [`ColumnSpace`].
+/// The quantity that fell below its limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EndReason {
+    Step,
+    Gain,
+    Gap,
+    Iterations,
+}
+
+/// Why a search ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FitEnd {
+    pub reason: EndReason,
+    /// The step, gain or gap that was compared with its limit.
+    pub value: f64,
+}
+
+impl FitEnd {
+    pub fn description(self, options: &FrankWolfeOptions) -> String {
+        let FrankWolfeOptions { max_iterations, tolerance, min_gain, .. } = options;
+        let value = self.value;
+        match self.reason {
+            EndReason::Step => format!("the best step, {value:.2e}, is below --tolerance {tolerance:e}"),
+            EndReason::Gain if value < *min_gain => {
+                format!("the gain, {value:.2e}, is below --min-gain {min_gain:e}")
+            }
+            EndReason::Gain => format!("the gain, {value:.2e}, is rounding error"),
+            EndReason::Gap => format!(
+                "the Frank-Wolfe gap of the next rule, {value:.2e}, is below --min-gain {min_gain:e}: no rule promises more"
+            ),
+            EndReason::Iterations => format!("--max-iters {max_iterations} reached"),
+        }
+    }
+}
+
+/// The part of the state that rank 0 knows: with the data and the options, all that is needed to resume with the same bits.
+/// Classifier, tensor and counts are by column; see [`ColumnSpace`](super::column_space::ColumnSpace).
 #[derive(Clone, Debug, PartialEq)]
 pub struct FitState {
     pub mixture: Mixture,
@@ -30,14 +65,13 @@ pub struct FitState {
     pub utility: f64,
     /// Gap of the last rule of the metric's own gradient.
     pub gap: f64,
-    /// Why the metric's own gradient led no further, when it did not.
-    pub stall: EndReason,
+    /// Why the metric's own gradient led no further, the last time that it did not.
+    pub stall: FitEnd,
     /// Steps taken.
     pub trajectory: Vec<Iteration>,
-    /// The direction of each.
+    /// The direction of each step.
     pub directions: Vec<usize>,
-    /// Where states are saved: what the rows answered to the rules of the initial classifier, then to that of every
-    /// step.
+    /// If checkpoints are saved: the counts of the initial classifier's rules, then those of every step's rule.
     pub packed_counts: Vec<Arc<PackedCounts>>,
     /// Passes over the rows.
     pub passes: usize,
@@ -45,7 +79,7 @@ pub struct FitState {
 }
 
 impl FitState {
-    /// Before the first iteration.
+    /// The state before the first iteration.
     pub(super) fn new(mixture: Mixture, current: ConfusionTensor, utility: f64) -> FitState {
         FitState {
             passes: mixture.rules.len(),
@@ -54,22 +88,28 @@ impl FitState {
             initial_utility: utility,
             utility,
             gap: f64::INFINITY,
-            stall: EndReason::Step,
+            stall: FitEnd { reason: EndReason::Step, value: 0.0 },
             trajectory: Vec::new(),
             directions: Vec::new(),
             packed_counts: Vec::new(),
             seconds: PhaseSeconds::default(),
         }
     }
+}
 
-    pub(super) fn finish(
-        self,
-        stopped: EndReason,
-        seconds: PhaseSeconds,
-        column_space: &ColumnSpace<'_>,
-    ) -> FitResult {
-        let FitState { mixture, initial_utility, utility, gap, trajectory, passes, .. } = self;
-        let mixture = column_space.to_labels(mixture);
-        FitResult { mixture, utility, initial_utility, trajectory, stopped, gap, passes, seconds }
-    }
+/// The result of a search.
+#[derive(Clone, Debug)]
+pub struct FitResult {
+    pub mixture: Mixture,
+    /// The utility of exactly that mixture.
+    pub utility: f64,
+    pub initial_utility: f64,
+    /// Steps taken. There are more iterations if some rules were not worth a step.
+    pub trajectory: Vec<Iteration>,
+    pub end: FitEnd,
+    /// Gap of the last rule of the metric's own gradient.
+    pub gap: f64,
+    /// Passes over the rows: those of the initial classifier, then one in every iteration.
+    pub passes: usize,
+    pub seconds: PhaseSeconds,
 }

@@ -2,15 +2,6 @@
 
 use super::brent::BrentSearch;
 
-/// The rule for choosing steps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum StepRule {
-    /// The best step on [0, 1]
-    Search,
-    /// 2 / (i + 1), for which the paper proves convergence
-    Classic,
-}
-
 /// A chosen step and the utility there.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {

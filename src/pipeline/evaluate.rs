@@ -8,6 +8,7 @@ use crate::classifier_file::ClassifierFile;
 use crate::error::{Result, usage};
 use crate::evaluate::{Evaluation, InversePropensities, Summary, score, summarise, tally};
 use crate::load::{ExtraMemory, LoadOptions, PredictionShard, load_predictions, load_shard_with_plan};
+use crate::progress::Progress;
 use crate::shard::Shard;
 use crate::store::Location;
 use crate::world::World;
@@ -43,20 +44,21 @@ impl Subject {
 }
 
 impl EvaluateRequest {
-    /// Returns mean and deviation of every metric. `counts` give the propensities; `drawn` is called after every draw.
-    /// Collective.
+    /// Returns mean and deviation of every metric. `counts` give the propensities. Collective.
     pub fn run(
         &self,
         world: &World,
         shard: &Shard,
         subject: &Subject,
         counts: &LabelCounts,
-        drawn: impl FnMut(u32),
+        progress: &dyn Progress,
     ) -> Result<Vec<(String, Summary)>> {
         let EvaluateRequest { evaluation, propensity: (a, b) } = self;
         let propensities = InversePropensities::new(&counts.positives, counts.rows, *a, *b);
         match subject {
-            Subject::Classifier(mixture) => evaluation.summary(world, shard, mixture, &propensities, drawn),
+            Subject::Classifier(mixture) => {
+                evaluation.summary(world, shard, mixture, &propensities, progress)
+            }
             Subject::Predictions { picks, k } => {
                 let tally = tally(world, shard, picks, *k, &propensities);
                 Ok(summarise(&[score(&[(1.0, &tally)], evaluation.epsilon)?]))

@@ -3,16 +3,16 @@
 use std::path::PathBuf;
 
 use super::{check_budget, read_classifier};
-use crate::checkpoint::Fingerprint;
+use crate::checkpoint::{CheckpointPolicy, Fingerprint};
 use crate::classifier_file::ClassifierFile;
 use crate::error::{Result, usage};
 use crate::job::StopControl;
 use crate::load::{ExtraMemory, LoadOptions, LoadPlan, load_shard_with_plan};
 use crate::measure::{Metric, monotone};
 use crate::optimize::{
-    CheckpointPolicy, FinishedFit, FitConfig, FitData, FitProblem, InitialClassifier, InitialSource,
-    Observer, fit, request_fingerprint,
+    FinishedFit, FitConfig, FitData, FitProblem, InitialClassifier, InitialSource, fit, request_fingerprint,
 };
+use crate::progress::Progress;
 use crate::shard::Shard;
 use crate::store::Overwrite;
 use crate::world::World;
@@ -110,16 +110,16 @@ impl FitRequest {
 
     /// Searches, calls `searched`, and writes the classifier file. The checkpoint remains until the caller removes it.
     /// Collective.
-    pub fn run(
+    pub fn run<'a>(
         &self,
-        world: &World,
+        world: &'a World,
         problem: FitProblem<'_>,
-        control: &StopControl,
-        observer: &mut dyn Observer,
+        control: &'a StopControl,
+        progress: &dyn Progress,
         searched: impl FnOnce(),
-    ) -> Result<FinishedFit> {
+    ) -> Result<FinishedFit<'a>> {
         let (population, fingerprint) = (&problem.data.population, problem.fingerprint());
-        let finished = fit(world, problem, self.checkpoint_policy.as_ref(), control, observer)?;
+        let finished = fit(world, problem, self.checkpoint_policy.as_ref(), control, progress)?;
         searched();
         let file = finished
             .fit

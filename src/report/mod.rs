@@ -7,5 +7,5 @@ mod table;
 
 pub use console::Console;
 pub use phases::{Phases, peak_memory};
-pub use progress::Progress;
+pub use progress::ConsoleProgress;
 pub use table::{Align, Table};

@@ -1,4 +1,4 @@
-//! One synthetic instance.
+//! The generator of synthetic rows.
 
 use std::collections::HashSet;
 
@@ -10,32 +10,31 @@ pub struct SynthShape {
     pub instances: u64,
     pub labels: u32,
     pub features: u32,
-    /// Stored marginals a row.
+    /// Stored marginals per row.
     pub nnz: u32,
-    /// Labels an instance has on average.
+    /// Mean number of labels per row.
     pub average_labels: f64,
     /// Exponent of the power law of label popularity.
     pub exponent: f64,
 }
 
-/// Makes rows of a data set.
 pub struct Generator {
     shape: SynthShape,
     seed: u64,
-    /// Labels in order of popularity have scattered numbers, as in real data.
+    /// The label of each popularity rank; numbers are scattered, as in real data.
     label_of_rank: Vec<u32>,
 }
 
-/// Features that stand for one label.
+/// Features that depend on one label.
 const FEATURES_PER_LABEL: u64 = 3;
-/// Features of an instance that mean nothing.
+/// Features of a row that depend on no label.
 const NOISE_FEATURES: u64 = 4;
-/// Share of the labels of an instance that are none of its concepts.
+/// Share of a row's labels that are not concepts.
 const BACKGROUND_SHARE: f64 = 0.1;
-/// Marginals of concepts lie between these, so their mean is 0.6.
+/// Bounds of the marginals of concepts, whose mean is 0.6.
 const CONCEPT_MARGINALS: (f64, f64) = (0.25, 0.95);
 
-/// Space one thread reuses.
+/// Buffers that a thread reuses.
 #[derive(Default)]
 pub struct RowScratch {
     taken: HashSet<u32>,
@@ -52,7 +51,7 @@ impl Generator {
         self.shape.nnz.min(self.shape.labels).into()
     }
 
-    /// Features, labels and marginals of a global row, as (column, value) in no order.
+    /// Returns features, labels and marginals of a global row, as (column, value) in no order.
     #[allow(clippy::type_complexity)]
     pub fn row(
         &self,
@@ -70,13 +69,13 @@ impl Generator {
         (features, labels, marginals)
     }
 
-    /// Concepts first, then the background, until the row is full.
+    /// Returns the marginals of a row: concepts first, then the background.
     fn marginals(&self, random: &mut RandomSequence, taken: &mut HashSet<u32>) -> Vec<(u32, f32)> {
         taken.clear();
         let wanted = self.entries_per_row() as usize;
         let mean = 0.5 * (CONCEPT_MARGINALS.0 + CONCEPT_MARGINALS.1);
         let expected = self.shape.average_labels * (1.0 - BACKGROUND_SHARE) / mean;
-        // Between half and one and a half times the expected number, rounded at random.
+        // Between 0.5 and 1.5 times the expected number, rounded at random.
         let concepts = (expected * (0.5 + random.next_uniform()) + random.next_uniform()) as usize;
         let concepts = concepts.min(wanted);
         let mut entries = Vec::with_capacity(wanted);
@@ -97,8 +96,7 @@ impl Generator {
         entries
     }
 
-    /// A label not yet taken, by the power law. When most are taken, the next free one instead of
-    /// trying for ever.
+    /// Draws a label that is not taken, by the power law. After 16 failures, takes the next free one.
     fn draw_label(&self, random: &mut RandomSequence, taken: &mut HashSet<u32>) -> u32 {
         let labels = self.shape.labels;
         for _ in 0..16 {
@@ -117,7 +115,7 @@ impl Generator {
         }
     }
 
-    /// Inverse of the distribution function of a continuous power law, cut to whole ranks.
+    /// Returns the inverse distribution function of a continuous power law, rounded down to a rank.
     fn draw_rank(&self, u: f64) -> u32 {
         let (top, exponent) = (f64::from(self.shape.labels) + 1.0, self.shape.exponent);
         let at = if (exponent - 1.0).abs() < 1e-9 {
@@ -129,7 +127,7 @@ impl Generator {
         ((at - 1.0) as u32).min(self.shape.labels - 1)
     }
 
-    /// Each likely label shows in its own few features, as strongly as it is likely; noise besides.
+    /// Returns the features of a row: some for each concept, as strong as its marginal, then noise.
     fn features(
         &self,
         marginals: &[(u32, f32)],

@@ -1,9 +1,9 @@
 //! Long-tailed data sets with known true marginals.
 //!
-//! Label popularity follows a power law. Every instance has a few *concepts*: labels that are likely
-//! for it. Its features are those of its concepts, stronger the likelier the label, among noise; so
-//! a model can learn the marginals from the features. Labels are drawn from the marginals. A row
-//! depends on the seed and its global number only, so any number of ranks makes the same file.
+//! Label popularity follows a power law. Every row has a few *concepts*, labels that are likely for it, and features that
+//! show each concept with a strength that grows with its marginal, among noise; so a model can learn the marginals. Labels
+//! are drawn from the marginals. A row depends on the seed and its global number only, so any number of ranks makes the same
+//! file.
 
 mod generator;
 mod sample;
@@ -13,21 +13,23 @@ use rayon::prelude::*;
 pub use generator::{Generator, SynthShape};
 pub use sample::SynthSample;
 
+use crate::progress::Progress;
 use crate::store::LocalMatrix;
 
-/// Rows of a matrix being made, as CSR.
-#[derive(Default)]
+/// Rows of a growing matrix, as CSR.
 pub struct MatrixRows {
     pub indptr: Vec<usize>,
     pub indices: Vec<u32>,
     pub values: Vec<f32>,
 }
 
-impl MatrixRows {
-    fn new() -> MatrixRows {
-        MatrixRows { indptr: vec![0], ..MatrixRows::default() }
+impl Default for MatrixRows {
+    fn default() -> MatrixRows {
+        MatrixRows { indptr: vec![0], indices: Vec::new(), values: Vec::new() }
     }
+}
 
+impl MatrixRows {
     fn push(&mut self, mut entries: Vec<(u32, f32)>) {
         entries.sort_unstable_by_key(|entry| entry.0);
         self.indices.extend(entries.iter().map(|entry| entry.0));
@@ -54,28 +56,24 @@ impl MatrixRows {
     }
 }
 
-/// A part of the data set.
+#[derive(Default)]
 pub struct SynthRows {
     pub features: MatrixRows,
     pub labels: MatrixRows,
     pub marginals: MatrixRows,
 }
 
-/// Rows made at a time by one thread.
+/// Rows that one thread makes at a time.
 const ROWS_PER_BLOCK: u64 = 4096;
 
-/// Makes the rows of a range, in parallel; `finished` hears of every block.
-pub fn generate(
-    generator: &Generator,
-    rows: std::ops::Range<u64>,
-    finished: impl Fn(u64) + Sync,
-) -> SynthRows {
-    let mut made =
-        SynthRows { features: MatrixRows::new(), labels: MatrixRows::new(), marginals: MatrixRows::new() };
+/// Makes the rows of a range, in parallel.
+pub fn generate(generator: &Generator, rows: std::ops::Range<u64>, progress: &dyn Progress) -> SynthRows {
+    let mut made = SynthRows::default();
     let size = rows.end - rows.start;
+    progress.started("making rows", size, 0);
     made.marginals.indices.reserve_exact((size * generator.entries_per_row()) as usize);
     made.marginals.values.reserve_exact((size * generator.entries_per_row()) as usize);
-    // A few blocks at a time, so that what waits to be appended stays small.
+    // A few blocks at a time, so that little memory waits to be appended.
     let stride = ROWS_PER_BLOCK * 4 * rayon::current_num_threads() as u64;
     let mut start = rows.start;
     while start < rows.end {
@@ -85,11 +83,7 @@ pub fn generate(
             .map(|block| {
                 let from = start + block * ROWS_PER_BLOCK;
                 let to = (from + ROWS_PER_BLOCK).min(end);
-                let mut made = SynthRows {
-                    features: MatrixRows::new(),
-                    labels: MatrixRows::new(),
-                    marginals: MatrixRows::new(),
-                };
+                let mut made = SynthRows::default();
                 let mut space = generator::RowScratch::default();
                 for row in from..to {
                     let (features, labels, marginals) = generator.row(row, &mut space);
@@ -97,7 +91,7 @@ pub fn generate(
                     made.labels.push(labels);
                     made.marginals.push(marginals);
                 }
-                finished(to - from);
+                progress.advanced(to - from);
                 made
             })
             .collect();
@@ -108,5 +102,6 @@ pub fn generate(
         }
         start = end;
     }
+    progress.finished();
     made
 }

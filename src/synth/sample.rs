@@ -1,14 +1,15 @@
-//! Some rows of a problem as a file that all ranks make together.
+//! A range of rows of a synthetic problem, generated and written by all ranks.
 
 use std::ops::Range;
 use std::path::Path;
 
 use super::{Generator, SynthRows, SynthShape, generate};
 use crate::error::Result;
+use crate::progress::Progress;
 use crate::store::{Overwrite, write_file};
 use crate::world::World;
 
-/// Rows of a problem. Two ranges of rows of one seed are two samples of the same problem.
+/// A range of rows. Two ranges with the same seed are two samples of the same problem.
 #[derive(Clone, Copy, Debug)]
 pub struct SynthSample {
     pub shape: SynthShape,
@@ -24,17 +25,12 @@ impl SynthSample {
         start(world.rank())..start(world.rank() + 1)
     }
 
-    /// How many rows this rank makes.
-    pub fn local_rows(&self, world: &World) -> u64 {
-        self.rows(world).end - self.rows(world).start
+    /// Makes this rank's rows.
+    pub fn generate(&self, world: &World, progress: &dyn Progress) -> SynthRows {
+        generate(&Generator::new(self.shape, self.seed), self.rows(world), progress)
     }
 
-    /// Makes this rank's rows; `finished` hears of every block of them.
-    pub fn generate(&self, world: &World, finished: impl Fn(u64) + Sync) -> SynthRows {
-        generate(&Generator::new(self.shape, self.seed), self.rows(world), finished)
-    }
-
-    /// Writes what all ranks made, and says how many features, labels and marginals that are. Collective.
+    /// Writes the rows of all ranks. Returns the numbers of stored features, labels and marginals. Collective.
     pub fn write(
         &self,
         world: &World,

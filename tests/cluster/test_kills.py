@@ -64,7 +64,7 @@ def test_a_fit_survives_many_kills_of_random_ranks_at_random_moments(binary, alo
     assert resumed >= KILLS / 4, f"only {resumed} fits resumed"
 
 
-RESUMED = "going on after iteration"
+RESUMED = "resuming after iteration"
 
 
 def ended(fit, seconds):

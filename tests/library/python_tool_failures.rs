@@ -5,10 +5,10 @@
 use std::sync::Arc;
 
 use macrok::classifier::{Candidates, Rule, count_predictions};
+use macrok::job::StopControl;
 use macrok::measure::Metric;
 use macrok::optimize::{
-    FitResult, FrankWolfeOptions, InitialClassifier, Start, StepRule, best_step, count_population,
-    frank_wolfe,
+    FitData, FitProblem, FitResult, FrankWolfeOptions, InitialClassifier, StepRule, best_step,
 };
 use macrok::shard::{FixedPoint, Marginals, Shard, Targets, TrueLabels};
 use macrok::sparse::Csr;
@@ -18,7 +18,7 @@ use macrok::world::World;
 fn shard(rows: u64) -> Shard {
     let shape =
         SynthShape { instances: rows, labels: 60, features: 50, nnz: 20, average_labels: 3.0, exponent: 1.0 };
-    let made = generate(&Generator::new(shape, 7), 0..rows, |_| ());
+    let made = generate(&Generator::new(shape, 7), 0..rows, &());
     let matrix = |rows: macrok::synth::MatrixRows| {
         Csr::new((rows.indptr.len() - 1, 60), rows.indptr, rows.indices, rows.values)
     };
@@ -38,17 +38,9 @@ fn fit(shard: &Shard, metric: &str) -> FitResult {
         min_gain: 1e-6,
     };
     let (world, metric) = (World::alone(), Metric::parse(metric).unwrap());
-    let population = count_population(&world, shard);
-    let found = frank_wolfe(
-        &world,
-        shard,
-        &population,
-        &metric,
-        Start::New(InitialClassifier::TopK),
-        &options,
-        &mut (),
-    );
-    found.unwrap().unwrap()
+    let data = FitData::new(&world, shard);
+    let problem = FitProblem { data: &data, metric: &metric, initial: InitialClassifier::TopK, options };
+    macrok::optimize::fit(&world, problem, None, &StopControl::new(), &()).unwrap().fit.unwrap()
 }
 
 /// The Python tool counts in f32, which stops at 2^24.

@@ -5,11 +5,10 @@ use std::path::PathBuf;
 
 use macrok::classifier::{Candidates, Sampling};
 use macrok::evaluate::{InversePropensities, score, summarise, tally_repeated_draws};
+use macrok::job::StopControl;
 use macrok::load::{LoadOptions, load_shard};
 use macrok::measure::{Metric, Population};
-use macrok::optimize::{
-    FitResult, FrankWolfeOptions, InitialClassifier, Start, StepRule, count_population, frank_wolfe,
-};
+use macrok::optimize::{FitData, FitProblem, FitResult, FrankWolfeOptions, InitialClassifier, StepRule};
 use macrok::shard::Shard;
 use macrok::store::{Location, Role};
 use macrok::world::World;
@@ -25,11 +24,11 @@ fn load(path: PathBuf) -> (Shard, Population) {
         clamp: false,
     };
     let shard = load_shard(&world, &options).unwrap();
-    let population = count_population(&world, &shard);
+    let population = FitData::new(&world, &shard).population;
     (shard, population)
 }
 
-fn fit(shard: &Shard, population: &Population, metric: &str, k: usize, candidates: Candidates) -> FitResult {
+fn fit(shard: &Shard, metric: &str, k: usize, candidates: Candidates) -> FitResult {
     let options = FrankWolfeOptions {
         k,
         epsilon: 1e-9,
@@ -39,18 +38,10 @@ fn fit(shard: &Shard, population: &Population, metric: &str, k: usize, candidate
         tolerance: 1e-3,
         min_gain: 1e-6,
     };
-    let metric = Metric::parse(metric).unwrap();
-    frank_wolfe(
-        &World::alone(),
-        shard,
-        population,
-        &metric,
-        Start::New(InitialClassifier::TopK),
-        &options,
-        &mut (),
-    )
-    .unwrap()
-    .unwrap()
+    let (world, metric) = (World::alone(), Metric::parse(metric).unwrap());
+    let data = FitData::new(&world, shard);
+    let problem = FitProblem { data: &data, metric: &metric, initial: InitialClassifier::TopK, options };
+    macrok::optimize::fit(&world, problem, None, &StopControl::new(), &()).unwrap().fit.unwrap()
 }
 
 /// Checks the training utility for every metric and k: at least that of the Python tool, up to 1e-6.
@@ -58,13 +49,13 @@ fn at_least_the_python_tool(part: &str, results: &str, expected_fits: usize) {
     let (Some(part), Some(results)) = (real_data(part), real_data(results)) else { return };
     let results: serde_json::Value =
         serde_json::from_str(&std::fs::read_to_string(results).unwrap()).unwrap();
-    let (shard, population) = load(part);
+    let (shard, _) = load(part);
     let fits = results["fit"].as_object().unwrap();
     assert_eq!(fits.len(), expected_fits);
     let mut worse = Vec::new();
     for (name, theirs) in fits {
         let (metric, k) = name.split_once('@').unwrap();
-        let ours = fit(&shard, &population, metric, k.parse().unwrap(), Candidates::Support).utility;
+        let ours = fit(&shard, metric, k.parse().unwrap(), Candidates::Support).utility;
         let theirs = theirs["utility"].as_f64().unwrap();
         if ours < theirs * (1.0 - 1e-6) {
             worse.push(format!("{name}: {ours} against {theirs}"));
@@ -101,14 +92,14 @@ fn labels_without_a_positive_do_not_stall_the_fit() {
         return;
     };
     let (shard, population) = load(dev);
-    let fit = fit(&shard, &population, "macro-f1", 5, Candidates::All);
+    let fit = fit(&shard, "macro-f1", 5, Candidates::All);
     assert!(population.positives.iter().filter(|&&positives| positives == 0).count() > 1000);
     assert!(fit.utility > 0.27, "dev macro-F1 {}", fit.utility);
     let (test, _) = load(test);
     let world = World::alone();
     let propensities = InversePropensities::new(&population.positives, population.rows, 0.55, 1.5);
     let tallies =
-        tally_repeated_draws(&world, &test, &fit.mixture, Sampling::Rule, (0, 10), &propensities, |_| ());
+        tally_repeated_draws(&world, &test, &fit.mixture, Sampling::Rule, (0, 10), &propensities, &());
     let scores: Vec<_> = tallies.iter().map(|tally| score(&[(1.0, tally)], 1e-9).unwrap()).collect();
     let summary = summarise(&scores);
     let found = summary.iter().find(|(name, _)| name == "macro-f1").unwrap();
@@ -120,7 +111,7 @@ fn the_reported_utility_is_that_of_the_returned_mixture() {
     let Some(path) = real_data("bibtex/train.h5") else { return };
     let (shard, population) = load(path);
     for metric in ["macro-precision", "macro-f1", "macro-gmean"] {
-        let fit = fit(&shard, &population, metric, 3, Candidates::All);
+        let fit = fit(&shard, metric, 3, Candidates::All);
         let objective = Metric::parse(metric).unwrap().bind(3, 1e-9);
         let again = mixture_value(&shard, &population, &fit, |tensor| objective.value(tensor));
         assert!((again - fit.utility).abs() < 1e-12, "{metric}: {again} against {}", fit.utility);

@@ -42,7 +42,7 @@ fn counts() -> Vec<usize> {
 
 /// Returns the iteration after which a resumed fit continued.
 fn resumed_after(ran: &Ran) -> usize {
-    let line = ran.stdout.lines().find_map(|line| line.strip_prefix("going on after iteration "));
+    let line = ran.stdout.lines().find_map(|line| line.strip_prefix("resuming after iteration "));
     line.unwrap_or_else(|| panic!("it did not resume:\n{ran}")).parse().unwrap()
 }
 
@@ -207,7 +207,7 @@ fn a_checkpoint_is_not_replaced_by_accident() {
     fs::remove_file(folder.join("clf.h5.checkpoint")).unwrap();
     refused(folder, "--out clf.h5", &["clf.h5.checkpoint: an earlier run left this"]);
     let ran = fit(1, folder, "--out clf.h5 --force").ok();
-    assert!(!ran.stdout.contains("going on"), "{ran}");
+    assert!(!ran.stdout.contains("resuming after"), "{ran}");
     assert_same_content(&folder.join("whole.h5"), &folder.join("clf.h5"));
     assert_eq!(names(folder), ["clf.h5", "data.h5", "whole.h5"]);
 }

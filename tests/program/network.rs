@@ -75,7 +75,7 @@ fn a_killed_training_resumes_to_the_same_bits() {
         let other = macrok(folder, &words(&format!("{train} --resume --dropout 0.1")));
         assert!(other.stderr.contains("made with dropout = 0.5, but this run has dropout = 0.1"), "{other}");
         let resumed = on(count, folder, &words(&format!("{train} --resume")), &[]).unwrap().ok();
-        assert!(resumed.stdout.contains(&format!("going on after epoch {unit}\n")), "{resumed}");
+        assert!(resumed.stdout.contains(&format!("resuming after epoch {unit}\n")), "{resumed}");
         assert_same_content(&folder.join("whole.model"), &folder.join("again.model"));
         std::fs::remove_file(folder.join("again.model")).unwrap();
     }

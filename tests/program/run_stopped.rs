@@ -45,7 +45,7 @@ fn a_killed_run_resumes() {
         assert!(begun <= usize::from(fault.contains("iteration")), "{fault}: {left:?}");
         assert!(left.len() < states(folder, "job.toml").len(), "{fault}: no step was kept");
         let again = run(folder, "job.toml", &[]).ok();
-        assert_eq!(again.stdout.matches("going on after iteration").count(), begun, "{fault}: {again}");
+        assert_eq!(again.stdout.matches("resuming after iteration").count(), begun, "{fault}: {again}");
         assert_eq!(result_files(folder), results, "{fault}");
         assert!(checkpoints(folder).is_empty(), "{fault}");
     }
@@ -86,7 +86,7 @@ fn a_stopped_run_keeps_its_fit_and_names_the_command_to_resume() {
     let left = to_do(folder, "job.toml");
     assert!(left.values().any(|state| state == "to go on from its checkpoint"), "{left:?}");
     let again = run(folder, "job.toml", &[]).ok();
-    assert!(again.stdout.contains("going on after iteration"), "{again}");
+    assert!(again.stdout.contains("resuming after iteration"), "{again}");
     assert_eq!(result_files(folder), undisturbed());
 }
 
@@ -118,7 +118,7 @@ fn a_fit_with_other_options_does_not_resume() {
     stop_in_first_fit(folder);
     write(folder, "job.toml", &long().replace("max-iters = 12", "max-iters = 11"));
     let ran = run(folder, "job.toml", &[]).ok();
-    assert!(!ran.stdout.contains("going on"), "{ran}");
+    assert!(!ran.stdout.contains("resuming after"), "{ran}");
     assert!(checkpoints(folder).is_empty());
 }
 
@@ -132,8 +132,8 @@ fn ranks_resume_a_run_of_one_process() {
     let fault = [("MACROK_TEST_FAULT", "panic@iteration#3:1")];
     let Some(failed) = ranks_with(2, folder, &args, &fault, 60) else { return };
     assert_eq!(failed.status, Some(1), "{failed}");
-    assert!(failed.stdout.contains("going on after iteration"), "{failed}");
+    assert!(failed.stdout.contains("resuming after iteration"), "{failed}");
     let ran = ranks_with(3, folder, &args, &[], 60).expect("a launcher").ok();
-    assert!(ran.stdout.contains("going on after iteration"), "{ran}");
+    assert!(ran.stdout.contains("resuming after iteration"), "{ran}");
     assert_eq!(result_files(folder), undisturbed());
 }

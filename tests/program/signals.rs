@@ -38,7 +38,7 @@ fn assert_stopped_and_resumes(ran: &Ran, folder: &Path, reason: &str, count: usi
         ran.stderr.lines().filter(|line| line.contains("stopped after iteration")).collect();
     assert_eq!(said.len(), 1, "{ran}");
     assert!(said[0].starts_with(&format!("macrok: {reason}: stopped after iteration ")), "{ran}");
-    assert!(said[0].contains("which clf.h5.checkpoint holds; to go on"), "{ran}");
+    assert!(said[0].contains("saved in clf.h5.checkpoint; to go on"), "{ran}");
     assert!(ran.errors().is_empty(), "{ran}");
     assert_eq!(names(folder).iter().filter(|name| name.starts_with('.')).count(), 0, "{:?}", names(folder));
     let (_, command) = said[0].split_once(": /").expect("a command to resume with");
@@ -46,7 +46,7 @@ fn assert_stopped_and_resumes(ran: &Ran, folder: &Path, reason: &str, count: usi
     assert_eq!(words.remove(0), &text(program())[1..], "{ran}");
     assert_eq!(words.last(), Some(&"--resume"), "{ran}");
     let ran = on(count, folder, &words, &[]).expect("a launcher").ok();
-    assert!(ran.stdout.contains("going on after iteration"), "{ran}");
+    assert!(ran.stdout.contains("resuming after iteration"), "{ran}");
     assert_same_content(&folder.join("whole.h5"), &folder.join("clf.h5"));
     assert_eq!(names(folder), ["clf.h5", "data.h5", "whole.h5"]);
     fs::remove_file(folder.join("clf.h5")).unwrap();

@@ -62,7 +62,7 @@ fn a_killed_training_resumes_to_the_same_bits() {
     let other = macrok(folder, &words(&format!("{train} --resume --cost 3")));
     assert!(other.stderr.contains("made with cost = 10.0, but this run has cost = 3.0"), "{other}");
     let resumed = macrok(folder, &words(&format!("{train} --resume"))).ok();
-    assert!(resumed.stdout.contains("going on after "), "{resumed}");
+    assert!(resumed.stdout.contains("resuming after "), "{resumed}");
     assert_same_content(&folder.join("whole.model"), &folder.join("again.model"));
     assert_eq!(names(folder), ["again.model", "data.h5", "whole.model"]);
     let complete = macrok(folder, &words(&format!("{train} --resume"))).ok();
@@ -83,7 +83,7 @@ fn a_training_stopped_by_a_signal_resumes() {
     let stopped = job.end();
     assert_eq!(stopped.status, Some(75), "{stopped}");
     assert!(stopped.stderr.contains("macrok: SIGTERM: stopped after "), "{stopped}");
-    assert!(stopped.stderr.contains("which again.model.checkpoint holds; to go on"), "{stopped}");
+    assert!(stopped.stderr.contains("saved in again.model.checkpoint; to go on"), "{stopped}");
     macrok(folder, &words(&format!("{train} --resume"))).ok();
     assert_same_content(&folder.join("whole.model"), &folder.join("again.model"));
 }

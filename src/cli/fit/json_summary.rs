@@ -13,11 +13,12 @@ pub(super) fn json_summary(
     context: &Context<'_>,
     request: &FitRequest,
     shard: &Shard,
-    finished: &FinishedFit,
+    finished: &FinishedFit<'_>,
     phases: &Phases,
     plan: &LoadPlan,
 ) -> serde_json::Value {
     let Some(fit) = &finished.fit else { return serde_json::Value::Null };
+    let checkpoints = finished.session.report();
     let column = |value: fn(&Iteration) -> f64| fit.trajectory.iter().map(value).collect::<Vec<_>>();
     let mut utilities = vec![fit.initial_utility];
     utilities.extend(column(|done| done.utility));
@@ -36,12 +37,12 @@ pub(super) fn json_summary(
         "rules": fit.mixture.rules.len(),
         "iterations": fit.trajectory.len(),
         "passes": fit.passes,
-        "stopped": fit.stopped,
-        "resumed_at": finished.resumed,
+        "stopped": fit.end.reason,
+        "resumed_at": finished.session.resumed(),
         "checkpoints": {
-            "written": finished.report.written,
-            "bytes": finished.report.bytes,
-            "seconds_beside": finished.report.seconds,
+            "written": checkpoints.written,
+            "bytes": checkpoints.bytes,
+            "seconds_beside": checkpoints.seconds,
         },
         "seconds": {
             "load": phases.seconds("load"),

@@ -17,11 +17,10 @@ use crate::fault;
 use crate::job::TimeLimit;
 use crate::measure::catalogue_help;
 use crate::optimize::FitData;
-use crate::report::Phases;
+use crate::report::{ConsoleProgress, Phases};
 use crate::store::Overwrite;
 
 use options::FitOptions;
-use output::FitPrinter;
 
 /// Find the classifier that is best for a metric, by Frank-Wolfe (Algorithm 1 of the paper)
 ///
@@ -115,9 +114,9 @@ pub(super) fn run(context: &Context<'_>, args: &FitArgs) -> Result<()> {
     if existing.is_complete(context, &problem.fingerprint(), facts)? {
         return Ok(());
     }
-    let mut printer = FitPrinter::new(console);
-    let mut finished = request.run(world, problem, control, &mut printer, || phases.end("fit"))?;
-    finished.remove_checkpoint(&mut printer);
+    let progress = ConsoleProgress::new(console);
+    let mut finished = request.run(world, problem, control, &progress, || phases.end("fit"))?;
+    finished.session.remove(&progress);
     phases.end("write");
     phases.max_over_ranks(world);
     if let Some(fit) = &finished.fit {

@@ -2,12 +2,12 @@
 
 use crate::classifier::Kernel;
 use crate::cli::common::Context;
-use crate::format::{format_bytes, format_count, format_seconds};
+use crate::format::{format_bytes, format_count};
 use crate::load::LoadPlan;
 use crate::measure::Population;
-use crate::optimize::{FitResult, FitState, Iteration, Observer};
+use crate::optimize::FitResult;
 use crate::pipeline::FitRequest;
-use crate::report::{Console, Phases};
+use crate::report::Phases;
 
 /// The plan, before anything takes long.
 pub(super) fn print_plan(context: &Context<'_>, request: &FitRequest, plan: &LoadPlan) {
@@ -49,58 +49,13 @@ pub(super) fn print_warnings(context: &Context<'_>, request: &FitRequest, popula
     }
 }
 
-/// A line for every step.
-pub(super) struct FitPrinter<'c> {
-    console: &'c Console,
-    before: f64,
-}
-
-impl<'c> FitPrinter<'c> {
-    pub fn new(console: &'c Console) -> FitPrinter<'c> {
-        FitPrinter { console, before: 0.0 }
-    }
-}
-
-impl Observer for FitPrinter<'_> {
-    fn fit_started(&mut self, state: &FitState, resumed: bool) {
-        let steps = state.trajectory.len();
-        if resumed {
-            self.console.line(format_args!("going on after iteration {steps}"));
-        }
-        self.console.line("iteration       utility         gain       step          gap      time");
-        self.console.line(format_args!("{steps:>9}  {:>12.8}", state.utility));
-        self.before = state.utility;
-    }
-
-    fn step_taken(&mut self, state: &FitState) {
-        if let Some(done) = state.trajectory.last() {
-            self.console.line(iteration_line(state.trajectory.len(), self.before, done));
-            self.before = done.utility;
-        }
-    }
-
-    fn warn(&mut self, text: &str) {
-        self.console.warn(text);
-    }
-}
-
-fn iteration_line(number: usize, before: f64, done: &Iteration) -> String {
-    format!(
-        "{number:>9}  {:>12.8}  {:>+11.2e}  {:>9.6}  {:>+11.2e}  {:>8}",
-        done.utility,
-        done.utility - before,
-        done.step,
-        done.gap,
-        format_seconds(done.seconds)
-    )
-}
-
 /// What came of it.
 pub(super) fn print_result(context: &Context<'_>, request: &FitRequest, fit: &FitResult, phases: &Phases) {
     let console = &context.console;
     let plural = |count: usize| if count == 1 { "" } else { "s" };
     let steps = fit.trajectory.len();
-    console.line(format_args!("stopped after {steps} step{}: {}", plural(steps), fit.stopped.description()));
+    let reason = fit.end.description(&request.search.options(request.k, 1));
+    console.line(format_args!("stopped after {steps} step{}: {reason}", plural(steps)));
     let rules = fit.mixture.rules.len();
     console.line(format_args!(
         "{} = {:.8} with {rules} rule{} (started from {:.8})",

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use super::FitArgs;
+use crate::checkpoint::{CheckpointPolicy, ExistingCheckpoint};
 use crate::classifier_file::ClassifierFile;
 use crate::cli::existing_output::RunFiles;
 use crate::error::{Result, usage};
 use crate::load::LoadOptions;
 use crate::measure::Metric;
-use crate::optimize::{CheckpointPolicy, ExistingCheckpoint};
 use crate::pipeline::FitRequest;
 use crate::store::{Location, Overwrite, Role};
 

@@ -13,17 +13,16 @@ use serde_json::json;
 use super::common::Context;
 use super::existing_output::ExistingOutput;
 use crate::calibration::CalibrationMethod;
-use crate::checkpoint::Fingerprint;
+use crate::checkpoint::{CheckpointSession, Fingerprint};
 use crate::error::{Error, Result};
-use crate::estimate::{CalibrationRows, EstimateError, TrainingCheckpoint, calibrate, hold_out};
+use crate::estimate::{CalibrationRows, EstimateError, calibrate, hold_out};
 use crate::fault;
 use crate::format::format_count;
 use crate::job::TimeLimit;
 use crate::load::{Examples, load_examples};
-use crate::report::Phases;
+use crate::report::{ConsoleProgress, Phases};
 
 use network_args::NetworkArgs;
-use output::TrainPrinter;
 pub(super) use output::describe_model;
 use request::TrainRequest;
 use tree_args::TreeArgs;
@@ -130,16 +129,10 @@ pub(super) fn run(context: &Context<'_>, args: &TrainArgs) -> Result<()> {
     if existing.is_complete(context, &made_from, || json!({}))? {
         return Ok(());
     }
-    let printer = TrainPrinter::new(console);
-    let (mut checkpoint, saved) = TrainingCheckpoint::open(
-        world,
-        control,
-        request.checkpoint_policy.as_ref(),
-        made_from.clone(),
-        &printer,
-    )?;
-    let trained = request.estimator.train(world, &examples, saved, &mut checkpoint, &printer)?;
-    printer.finish();
+    let progress = ConsoleProgress::new(console);
+    let policy = request.checkpoint_policy.as_ref();
+    let (mut session, saved) = CheckpointSession::open(world, control, policy, made_from.clone(), &progress)?;
+    let trained = request.estimator.train(world, &examples, saved, &mut session, &progress)?;
     phases.end("train");
     let mut file = trained.unwrap_or_default();
     if let Some(calibration) = request.calibrate {
@@ -150,8 +143,8 @@ pub(super) fn run(context: &Context<'_>, args: &TrainArgs) -> Result<()> {
     file.seconds = phases.seconds("train");
     file.fingerprint = Some(made_from.to_text());
     file.write(world, &request.out, context.overwrite)?;
-    let checkpoints = checkpoint.report();
-    checkpoint.remove(&printer);
+    session.remove(&progress);
+    let checkpoints = session.report();
     phases.end("write");
     phases.max_over_ranks(world);
     output::print_model(console, &file);

@@ -1,57 +1,10 @@
 //! What people see of a training.
 
-use std::sync::Mutex;
-
 use serde_json::{Map, Value, json};
 
-use crate::estimate::TrainingObserver;
 use crate::format::{format_count, format_seconds};
-use crate::report::{Align, Console, Progress, Table};
+use crate::report::{Align, Console, Table};
 use crate::store::ModelFile;
-
-/// Lines, warnings and a progress bar.
-pub(super) struct TrainPrinter<'c> {
-    console: &'c Console,
-    progress: Mutex<Option<Progress>>,
-}
-
-impl<'c> TrainPrinter<'c> {
-    pub fn new(console: &'c Console) -> TrainPrinter<'c> {
-        TrainPrinter { console, progress: Mutex::new(None) }
-    }
-
-    fn replace(&self, next: Option<Progress>) {
-        let mut progress = self.progress.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if let Some(before) = std::mem::replace(&mut *progress, next) {
-            before.finish();
-        }
-    }
-
-    pub fn finish(&self) {
-        self.replace(None);
-    }
-}
-
-impl TrainingObserver for TrainPrinter<'_> {
-    fn message(&self, text: &str) {
-        self.console.line(text);
-    }
-
-    fn warn(&self, text: &str) {
-        self.console.warn(text);
-    }
-
-    fn begin_work(&self, what: &'static str, total: u64, done: u64) {
-        let progress = Progress::new(self.console, what, total);
-        progress.advance(done);
-        self.replace(Some(progress));
-    }
-
-    fn advance(&self, units: u64) {
-        let progress = self.progress.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        progress.iter().for_each(|progress| progress.advance(units));
-    }
-}
 
 /// What a model is, and how it was made.
 pub(super) fn print_model(console: &Console, file: &ModelFile) {

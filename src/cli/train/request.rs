@@ -3,16 +3,16 @@
 use std::path::PathBuf;
 
 use super::{EstimatorName, TrainArgs};
-use crate::checkpoint::Fingerprint;
+use crate::checkpoint::{CheckpointPolicy, CheckpointSession, ExistingCheckpoint, Fingerprint, SavedParts};
 use crate::cli::existing_output::RunFiles;
 use crate::error::{Result, usage};
 use crate::estimate::{
-    CalibrationOptions, SavedTraining, TrainingCheckpoint, TrainingObserver,
+    CalibrationOptions,
     mlp::{self, NetworkOptions},
     plt::{self, TreeOptions},
 };
 use crate::load::{Examples, RowDistribution};
-use crate::optimize::{CheckpointPolicy, ExistingCheckpoint};
+use crate::progress::Progress;
 use crate::store::{Location, ModelFile, Overwrite, Role};
 use crate::world::World;
 
@@ -78,16 +78,14 @@ impl EstimatorOptions {
         &self,
         world: &World,
         examples: &Examples,
-        saved: Option<SavedTraining>,
-        checkpoint: &mut TrainingCheckpoint<'_>,
-        observer: &dyn TrainingObserver,
+        saved: Option<SavedParts>,
+        session: &mut CheckpointSession<'_>,
+        progress: &dyn Progress,
     ) -> Result<Option<ModelFile>> {
         match self {
-            EstimatorOptions::Tree(options) => {
-                plt::train(world, examples, options, saved, checkpoint, observer)
-            }
+            EstimatorOptions::Tree(options) => plt::train(world, examples, options, saved, session, progress),
             EstimatorOptions::Network(options) => {
-                mlp::train(world, examples, options, saved, checkpoint, observer)
+                mlp::train(world, examples, options, saved, session, progress)
             }
         }
     }

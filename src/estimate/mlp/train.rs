@@ -13,12 +13,14 @@ use super::shape::NetworkShape;
 use super::training_state::{ParametersAndMoments, TrainingState};
 use super::trial::{Trial, TrialResult, best_trial, next_trial};
 use super::validation::{ValidationScores, validate};
-use crate::checkpoint::CheckpointError;
+use crate::checkpoint::{CheckpointSession, SavedParts};
 use crate::error::{Result, usage};
-use crate::estimate::{RowsView, SavedTraining, TrainingCheckpoint, TrainingObserver};
+use crate::estimate::RowsView;
+use crate::fault;
 use crate::format::format_seconds;
 use crate::load::{Examples, total_positives};
 use crate::memory::check_memory;
+use crate::progress::Progress;
 use crate::random::{Purpose, bits, uniform};
 use crate::store::ModelFile;
 use crate::world::World;
@@ -29,9 +31,9 @@ pub fn train(
     world: &World,
     examples: &Examples,
     options: &NetworkOptions,
-    saved: Option<SavedTraining>,
-    checkpoint: &mut TrainingCheckpoint<'_>,
-    observer: &dyn TrainingObserver,
+    saved: Option<SavedParts>,
+    session: &mut CheckpointSession<'_>,
+    progress: &dyn Progress,
 ) -> Result<Option<ModelFile>> {
     let Some(labels) = &examples.labels else { return usage("a network needs labels to be trained") };
     let starts = [&examples.features, labels].map(|matrix| matrix.indptr().raw_storage().to_vec());
@@ -39,7 +41,7 @@ pub fn train(
     let trainer = Trainer {
         world,
         options,
-        observer,
+        progress,
         total_rows: examples.total_rows,
         positives: total_positives(world, labels, examples.total_rows),
         data: backprop::TrainingData {
@@ -51,14 +53,14 @@ pub fn train(
         },
         features: examples.features.cols(),
     };
-    trainer.train(saved, checkpoint)
+    trainer.train(saved, session)
 }
 
 /// What stays the same throughout.
 struct Trainer<'a> {
     world: &'a World,
     options: &'a NetworkOptions,
-    observer: &'a dyn TrainingObserver,
+    progress: &'a dyn Progress,
     total_rows: u64,
     /// Rows that have each label.
     positives: Vec<u64>,
@@ -69,8 +71,8 @@ struct Trainer<'a> {
 impl<'a> Trainer<'a> {
     fn train(
         &self,
-        saved: Option<SavedTraining>,
-        checkpoint: &mut TrainingCheckpoint<'_>,
+        saved: Option<SavedParts>,
+        session: &mut CheckpointSession<'_>,
     ) -> Result<Option<ModelFile>> {
         let (held, trained) = self.split_validation_rows();
         let held_rows: u64 = self.world.gather_to_all(held.len() as u64).iter().sum();
@@ -88,11 +90,10 @@ impl<'a> Trainer<'a> {
         let mut resumed = self.broadcast_saved(saved)?;
         let mut state = resumed.as_ref().map(|it| it.0.clone()).unwrap_or_default();
         if resumed.is_some() {
-            checkpoint.resumed_at(state.total_epochs);
-            self.observer.message(&format!("going on after epoch {}", state.total_epochs));
+            session.resumed_at(state.total_epochs, &state.place(), self.progress);
         }
         if self.options.validation > 0.0 {
-            self.observer
+            self.progress
                 .message(&format!("{held_rows} rows are held out to find the best number of epochs"));
             // What was saved is in the midst of a trial, at the end of one, or after all of them.
             while state.trial.is_some() || state.losses.is_empty() {
@@ -100,7 +101,7 @@ impl<'a> Trainer<'a> {
                     let Some(trial) = next_trial(self.options, &state.tried) else { break };
                     (state.trial, state.epoch, state.best) = (Some(trial), 0, None);
                 }
-                self.run_trial(&mut state, resumed.take(), &trained, (&held, held_rows), checkpoint)?;
+                self.run_trial(&mut state, resumed.take(), &trained, (&held, held_rows), session)?;
             }
         }
         let chosen = best_trial(self.options, &state.tried).map(|it| (it.trial.clone(), it.epochs));
@@ -112,16 +113,18 @@ impl<'a> Trainer<'a> {
             Some(before) => restore_parameters(&mut training, before),
             None => state.epoch = 0,
         }
-        self.observer
+        self.progress
             .message(&format!("training {} on all rows for {epochs} epochs", training.network.shape.text()));
+        self.progress.started("training epochs", epochs.into(), state.epoch.into());
         self.print_header();
         while state.epoch < epochs {
             let start = Instant::now();
             let loss = self.run_epoch(&mut training, &mut state)?;
             state.losses.push(loss);
             self.print_epoch(state.epoch, loss, None, start);
-            self.save_or_stop(&state, &training, checkpoint)?;
+            self.save_or_stop(&state, &training, session)?;
         }
+        self.progress.finished();
         let file = self.world.is_root().then(|| self.to_model_file(training.network, &state, epochs));
         Ok(file)
     }
@@ -138,18 +141,17 @@ impl<'a> Trainer<'a> {
     /// What an earlier run has saved, on all ranks. Collective.
     fn broadcast_saved(
         &self,
-        saved: Option<SavedTraining>,
+        saved: Option<SavedParts>,
     ) -> Result<Option<(TrainingState, ParametersAndMoments)>> {
-        let foreign = || CheckpointError::Differs {
-            file: "the checkpoint".into(),
-            difference: "made by another program of the same version".into(),
-        };
-        let mut bytes = saved.map(|saved| saved.fresh).unwrap_or_default();
+        let mut bytes = Vec::new();
+        self.world.on_root(|| {
+            let Some(saved) = saved else { return Ok(()) };
+            TrainingState::from_bytes(&saved.fresh).ok_or_else(|| saved.unusable())?;
+            bytes = saved.fresh;
+            Ok(())
+        })?;
         self.world.broadcast(&mut bytes);
-        if bytes.is_empty() {
-            return Ok(None);
-        }
-        self.world.agree(TrainingState::from_bytes(&bytes).ok_or_else(|| foreign().into()).map(Some))
+        Ok(TrainingState::from_bytes(&bytes))
     }
 
     /// A network before its first epoch.
@@ -177,18 +179,19 @@ impl<'a> Trainer<'a> {
         resumed: Option<(TrainingState, ParametersAndMoments)>,
         rows: &[usize],
         (held, held_rows): (&[usize], u64),
-        checkpoint: &mut TrainingCheckpoint<'_>,
+        session: &mut CheckpointSession<'_>,
     ) -> Result<()> {
         let trial = state.trial.clone().expect("a trial is at work");
         let mut training = self.new_training(&trial, rows.to_vec())?;
         if let Some(before) = resumed.filter(|it| it.0.trial.is_some()) {
             restore_parameters(&mut training, before);
         }
-        self.observer.message(&format!(
+        self.progress.message(&format!(
             "trying {}, learning rate {}",
             training.network.shape.text(),
             trial.rate
         ));
+        self.progress.started("training epochs", self.options.epochs.into(), state.epoch.into());
         self.print_header();
         while !self.trial_is_over(state) {
             let start = Instant::now();
@@ -198,7 +201,7 @@ impl<'a> Trainer<'a> {
             if state.best.is_none_or(|best| found.is_better_than(&best.1, self.options.loss)) {
                 state.best = Some((state.epoch, found));
             }
-            self.save_or_stop(state, &training, checkpoint)?;
+            self.save_or_stop(state, &training, session)?;
         }
         let (epochs, held_out) = state.best.unwrap_or_default();
         state.tried.push(TrialResult { trial, epochs, held_out });
@@ -216,6 +219,7 @@ impl<'a> Trainer<'a> {
         state.epoch += 1;
         state.total_epochs += 1;
         state.steps = training.adam.steps;
+        self.progress.advanced(1);
         // The same number on all ranks.
         self.world.agree(if loss.is_finite() {
             Ok(loss)
@@ -232,20 +236,16 @@ impl<'a> Trainer<'a> {
         &self,
         state: &TrainingState,
         training: &Training<'_>,
-        checkpoint: &mut TrainingCheckpoint<'_>,
+        session: &mut CheckpointSession<'_>,
     ) -> Result<()> {
         let numbers = [&training.network.parameters, &training.adam.first, &training.adam.second];
-        let what = format!("after epoch {}", state.total_epochs);
-        checkpoint.save_or_stop(
-            state.total_epochs,
-            &what,
-            |space| state.to_snapshot(numbers.map(Vec::as_slice), space),
-            self.observer,
-        )
+        let snapshot = |buffer| state.to_snapshot(numbers.map(Vec::as_slice), buffer);
+        session.save_or_stop(state.total_epochs, &state.place(), snapshot, self.progress)?;
+        fault::inject(self.world.rank(), "unit")
     }
 
     fn print_header(&self) {
-        self.observer.message("epoch         loss     held out     P@1     P@3     P@5    F1@5      time");
+        self.progress.row("epoch         loss     held out     P@1     P@3     P@5    F1@5      time");
     }
 
     fn print_epoch(&self, epoch: u32, loss: f64, found: Option<ValidationScores>, start: Instant) {
@@ -256,7 +256,7 @@ impl<'a> Trainer<'a> {
             }
             None => " ".repeat(43),
         };
-        self.observer.message(&format!("{epoch:>5}  {loss:>11.5}  {found}  {time:>8}"));
+        self.progress.row(&format!("{epoch:>5}  {loss:>11.5}  {found}  {time:>8}"));
     }
 
     fn to_model_file(&self, network: Network, state: &TrainingState, epochs: u32) -> ModelFile {

@@ -29,6 +29,11 @@ pub(super) struct TrainingState {
 pub(super) type ParametersAndMoments = [Vec<f32>; 3];
 
 impl TrainingState {
+    /// Returns the place of the training for messages.
+    pub fn place(&self) -> String {
+        format!("after epoch {}", self.total_epochs)
+    }
+
     pub fn to_snapshot(&self, numbers: [&[f32]; 3], mut space: Vec<u8>) -> Snapshot {
         let text = serde_json::to_vec(self).expect("numbers can be written as JSON");
         space.extend((text.len() as u64).to_le_bytes());

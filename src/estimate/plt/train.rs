@@ -12,12 +12,14 @@ use super::tasks::{Task, all_tasks, assign_to_ranks, plan_rounds};
 use super::tree_plan::{TreePlan, assemble_forest, grow_trees};
 use super::unit_model::{UnitModel, train_root, train_unit};
 use super::unit_rows::{ColumnScratch, TrainingSet, UnitRows};
-use crate::checkpoint::{CheckpointError, Snapshot, SnapshotPart};
+use crate::checkpoint::{CheckpointSession, SavedParts, Snapshot, SnapshotPart};
 use crate::error::Result;
-use crate::estimate::{RowsView, SavedTraining, TrainingCheckpoint, TrainingObserver};
+use crate::estimate::RowsView;
+use crate::fault;
 use crate::format::format_count;
 use crate::heartbeat::beat;
 use crate::load::Examples;
+use crate::progress::Progress;
 use crate::store::ModelFile;
 use crate::world::World;
 
@@ -27,9 +29,9 @@ pub fn train(
     world: &World,
     examples: &Examples,
     options: &TreeOptions,
-    saved: Option<SavedTraining>,
-    checkpoint: &mut TrainingCheckpoint<'_>,
-    observer: &dyn TrainingObserver,
+    saved: Option<SavedParts>,
+    session: &mut CheckpointSession<'_>,
+    progress: &dyn Progress,
 ) -> Result<Option<ModelFile>> {
     let labels = examples.labels.as_ref().expect("estimators are trained on labels");
     let starts = examples.features.indptr().raw_storage().to_vec();
@@ -50,14 +52,14 @@ pub fn train(
     beat();
     let unknown = label_count - trees[0].tree.labels.len();
     if unknown > 0 {
-        observer.message(&format!(
+        progress.message(&format!(
             "{} of {} labels have no positive instance here; their marginals will be 0",
             format_count(unknown as u64),
             format_count(label_count as u64)
         ));
     }
     let trainer = ForestTrainer::new(&training_set, &trees, options);
-    let models = trainer.train_all(world, saved, checkpoint, observer)?;
+    let models = trainer.train_all(world, saved, session, progress)?;
     let Some(models) = models else { return Ok(None) };
     let forest = assemble_forest(&trees, training_set.width, &trainer.in_forest_order(models));
     let mut file = ModelFile {
@@ -112,19 +114,15 @@ impl<'t> ForestTrainer<'t> {
     fn train_all(
         &self,
         world: &World,
-        saved: Option<SavedTraining>,
-        checkpoint: &mut TrainingCheckpoint<'_>,
-        observer: &dyn TrainingObserver,
+        saved: Option<SavedParts>,
+        session: &mut CheckpointSession<'_>,
+        progress: &dyn Progress,
     ) -> Result<Option<Vec<UnitModel>>> {
         let mut trained: Vec<EncodedUnit> = Vec::new();
         world.on_root(|| {
             let Some(saved) = saved else { return Ok(()) };
-            let whole = saved.lasting.iter().all(|part| self.decode(part).is_some());
-            if !whole {
-                let difference = "made by another program of the same version".into();
-                return Err(
-                    CheckpointError::Differs { file: checkpoint.display_name().into(), difference }.into()
-                );
+            if !saved.lasting.iter().all(|part| self.decode(part).is_some()) {
+                return Err(saved.unusable().into());
             }
             trained.extend(saved.lasting.into_iter().map(Arc::new));
             Ok(())
@@ -135,11 +133,11 @@ impl<'t> ForestTrainer<'t> {
         let nodes = |task: &Task| task.nodes(self.trees) as u64;
         let total: u64 = self.tasks.iter().map(nodes).sum();
         let before: u64 = done.iter().map(|&task| nodes(&self.tasks[task as usize])).sum();
-        observer.begin_work("training nodes", total, before);
+        let place = |finished: usize| format!("after {finished} of {} units", self.tasks.len());
         if !done.is_empty() {
-            checkpoint.resumed_at(done.len() as u64);
-            observer.message(&format!("going on after {} of {} units", done.len(), self.tasks.len()));
+            session.resumed_at(done.len() as u64, &place(done.len()), progress);
         }
+        progress.started("training nodes", total, before);
         let left: Vec<usize> = (0..self.tasks.len()).filter(|&task| !done.contains(&(task as u64))).collect();
         let mut finished = done.len();
         let workers = world.gather_to_all(rayon::current_num_threads() as u64).iter().sum();
@@ -150,24 +148,21 @@ impl<'t> ForestTrainer<'t> {
                 .with_max_len(1)
                 .map_init(ColumnScratch::default, |space, &task| {
                     let model = self.train_task(task, space);
-                    observer.advance(nodes(&self.tasks[task]));
+                    progress.advanced(nodes(&self.tasks[task]));
                     [&(task as u64).to_ne_bytes()[..], &model.encode()].concat()
                 })
                 .collect();
             trained.extend(gather_encoded_units(world, &made));
             // Those that others have trained.
             let theirs = round.iter().filter(|task| !mine.contains(task));
-            observer.advance(theirs.map(|&task| nodes(&self.tasks[task])).sum());
+            progress.advanced(theirs.map(|&task| nodes(&self.tasks[task])).sum());
             finished += round.len();
-            let what = format!("after {finished} of {} units", self.tasks.len());
             let lasting = || trained.iter().map(|part| Arc::clone(part) as Arc<dyn SnapshotPart>).collect();
-            checkpoint.save_or_stop(
-                finished as u64,
-                &what,
-                |space| Snapshot { lasting: lasting(), fresh: space },
-                observer,
-            )?;
+            let snapshot = |buffer| Snapshot { lasting: lasting(), fresh: buffer };
+            session.save_or_stop(finished as u64, &place(finished), snapshot, progress)?;
+            fault::inject(world.rank(), "unit")?;
         }
+        progress.finished();
         if !world.is_root() {
             return Ok(None);
         }

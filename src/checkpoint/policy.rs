@@ -1,0 +1,62 @@
+//! Where a computation keeps its checkpoint, and what happens to one that is already there.
+
+use std::path::{Path, PathBuf};
+
+use super::{CheckpointError, Fingerprint, is_resumable, snapshot_exists};
+use crate::error::Result;
+use crate::store::Overwrite;
+
+#[derive(Clone, Debug)]
+pub struct CheckpointPolicy {
+    pub file: PathBuf,
+    /// Units of work from one checkpoint to the next, at least 1.
+    pub interval: usize,
+    pub existing: ExistingCheckpoint,
+}
+
+/// The treatment of a checkpoint that an earlier run left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExistingCheckpoint {
+    /// An error: it may hold hours of work.
+    Refuse,
+    Replace,
+    /// Resume from it; without one, start from the beginning.
+    Resume,
+}
+
+impl ExistingCheckpoint {
+    pub fn from_options(resume: bool, overwrite: Overwrite) -> ExistingCheckpoint {
+        match overwrite {
+            _ if resume => ExistingCheckpoint::Resume,
+            Overwrite::Replace => ExistingCheckpoint::Replace,
+            Overwrite::Refuse => ExistingCheckpoint::Refuse,
+        }
+    }
+}
+
+impl CheckpointPolicy {
+    /// Keeps the checkpoint in `file`, or by default in the output file's path with `.checkpoint` appended.
+    pub fn for_output(
+        out: &Path,
+        file: Option<PathBuf>,
+        interval: usize,
+        existing: ExistingCheckpoint,
+    ) -> CheckpointPolicy {
+        let appended = || {
+            let mut name = out.as_os_str().to_owned();
+            name.push(".checkpoint");
+            name.into()
+        };
+        CheckpointPolicy { file: file.unwrap_or_else(appended), interval, existing }
+    }
+
+    /// Fails before the data are loaded rather than hours later, as far as `request`, the known part of the fingerprint,
+    /// allows. Returns whether there is a checkpoint to resume from. For rank 0.
+    pub fn check(&self, request: &Fingerprint) -> Result<bool> {
+        if self.existing == ExistingCheckpoint::Refuse && snapshot_exists(&self.file) {
+            return Err(CheckpointError::AlreadyExists { file: self.file.clone() }.into());
+        }
+        Overwrite::Replace.check(&self.file)?;
+        Ok(self.existing == ExistingCheckpoint::Resume && is_resumable(&self.file, request)?)
+    }
+}
