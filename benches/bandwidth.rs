@@ -20,6 +20,6 @@ fn main() -> io::Result<()> {
     let threads =
         value("--threads").unwrap_or("1,2").split(',').map(number).collect::<io::Result<Vec<_>>>()?;
     let reads: Vec<_> =
-        threads.into_iter().map(|threads| read_bandwidth(threads, mib << 20, rounds)).collect();
+        threads.into_iter().map(|threads| read_bandwidth(threads, mib << 20, rounds, || ())).collect();
     writeln!(io::stdout(), "{}", serde_json::json!({ "reads": reads }))
 }

@@ -12,7 +12,7 @@ use crate::host::host_name;
 use crate::load::{ExtraMemory, LoadOptions, LoadPlan, plan_load};
 use crate::machine::{Launcher, NodeSettings, Processors, Threads};
 use crate::memory::{LimitSource, MemoryLimit, memory_limits};
-use crate::probe::{AllreduceTiming, read_bandwidth_synchronised, time_allreduce};
+use crate::probe::{AllreduceTiming, read_bandwidth, time_allreduce};
 use crate::store::library_version;
 use crate::world::{Nodes, World, mpi_library};
 
@@ -99,7 +99,7 @@ fn examine_rank(world: &World, request: &ExamineRequest<'_>, nodes: &Nodes) -> R
     let meet = || {
         world.gather_to_all(0);
     };
-    let read = read_bandwidth_synchronised(request.threads.count, bytes, READ_ROUNDS, meet);
+    let read = read_bandwidth(request.threads.count, bytes, READ_ROUNDS, meet);
     let mut files: Vec<SeenPath> = data_files(request).iter().map(|path| SeenPath::data(path)).collect();
     files.push(SeenPath::output(world, request.folder));
     meet();

@@ -1,4 +1,4 @@
-//! What is compared: one classifier of the experiment.
+//! One classifier of an experiment.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -6,7 +6,7 @@ use super::{FitTarget, StrategyChoice};
 use crate::classifier::BaselineStrategy;
 use crate::measure::Metric;
 
-/// One classifier: its budget, and how it is found.
+/// A classifier: its budget, and how it is found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClassifierSpec {
     pub k: usize,
@@ -15,85 +15,73 @@ pub struct ClassifierSpec {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum ClassifierMethod {
-    FrankWolfe {
-        metric: Metric,
-        target: FitTarget,
-        /// Only where a seed makes a difference.
-        seed: Option<u64>,
-    },
+    FrankWolfe(FitSpec),
     Baseline(BaselineStrategy),
+}
+
+/// A fit by Frank-Wolfe.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FitSpec {
+    pub metric: Metric,
+    pub target: FitTarget,
+    /// `None` if a seed makes no difference.
+    pub seed: Option<u64>,
+}
+
+impl FitSpec {
+    /// Returns the metric with its target: `macro-f1`, `expected macro-f1`.
+    pub fn fitted_for(&self) -> String {
+        match self.target {
+            FitTarget::Labels => self.metric.text().to_owned(),
+            FitTarget::Expected => format!("expected {}", self.metric.text()),
+        }
+    }
 }
 
 impl ClassifierSpec {
     pub fn strategy(&self) -> &'static str {
-        match &self.method {
-            ClassifierMethod::FrankWolfe { .. } => StrategyChoice::FrankWolfe.name(),
-            ClassifierMethod::Baseline(strategy) => StrategyChoice::Baseline(*strategy).name(),
-        }
-    }
-
-    /// The metric it is fitted for; baselines are fitted for none.
-    pub fn metric(&self) -> Option<&str> {
-        match &self.method {
-            ClassifierMethod::FrankWolfe { metric, .. } => Some(metric.text()),
-            ClassifierMethod::Baseline(_) => None,
-        }
-    }
-
-    pub fn target(&self) -> Option<FitTarget> {
         match self.method {
-            ClassifierMethod::FrankWolfe { target, .. } => Some(target),
+            ClassifierMethod::FrankWolfe(_) => StrategyChoice::FrankWolfe.name(),
+            ClassifierMethod::Baseline(strategy) => strategy.name(),
+        }
+    }
+
+    /// Returns the fit; `None` for a baseline.
+    pub fn fit(&self) -> Option<&FitSpec> {
+        match &self.method {
+            ClassifierMethod::FrankWolfe(fit) => Some(fit),
             ClassifierMethod::Baseline(_) => None,
         }
     }
 
-    pub fn seed(&self) -> Option<u64> {
-        match self.method {
-            ClassifierMethod::FrankWolfe { seed, .. } => seed,
-            ClassifierMethod::Baseline(_) => None,
-        }
-    }
-
-    /// The stem of its files. It does not depend on what else is in the experiment, so that more can be added later.
+    /// Returns the stem of the file names. It does not depend on the rest of the experiment, which may be extended.
     pub fn file_stem(&self) -> String {
         let mut name = format!("k{}-{}", self.k, self.strategy());
-        if let Some(metric) = self.metric() {
-            name.push('-');
-            name.push_str(&file_name(metric));
-        }
-        if self.target() == Some(FitTarget::Expected) {
+        let Some(FitSpec { metric, target, seed }) = self.fit() else { return name };
+        name.push('-');
+        name.push_str(&file_name(metric.text()));
+        if *target == FitTarget::Expected {
             name.push_str("-expected");
         }
-        if let Some(seed) = self.seed() {
+        if let Some(seed) = seed {
             name.push_str(&format!("-seed{seed}"));
         }
         name
     }
 
-    /// For people: `k = 3, frank-wolfe for macro-f1`.
+    /// Returns the name in messages: `k = 3, frank-wolfe for macro-f1`.
     pub fn description(&self) -> String {
-        let mut shown = format!("k = {}, {}", self.k, self.strategy());
-        if let Some(metric) = self.fitted_for() {
-            shown.push_str(&format!(" for {metric}"));
+        let mut text = format!("k = {}, {}", self.k, self.strategy());
+        if let Some(fit) = self.fit() {
+            text.push_str(&format!(" for {}", fit.fitted_for()));
+            text.extend(fit.seed.map(|seed| format!(", seed {seed}")));
         }
-        if let Some(seed) = self.seed() {
-            shown.push_str(&format!(", seed {seed}"));
-        }
-        shown
-    }
-
-    /// The metric, and whether it was that of labels or of what the marginals promise.
-    pub fn fitted_for(&self) -> Option<String> {
-        let metric = self.metric()?;
-        Some(match self.target() {
-            Some(FitTarget::Expected) => format!("expected {metric}"),
-            _ => metric.to_owned(),
-        })
+        text
     }
 }
 
-/// Formulas have signs that no file name should have; what is left of them may be the same for two formulas, so they
-/// get a number too.
+/// Returns the metric as a part of a file name. Formulas have characters that file names should not have; without them two
+/// formulas may be equal, so a hash is appended.
 fn file_name(metric: &str) -> String {
     const LONGEST: usize = 40;
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-.".contains(c);
@@ -110,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn formulas_that_look_alike_have_files_of_their_own() {
+    fn similar_formulas_have_different_file_names() {
         let names = ["macro-f1", "macro(tp/fp)", "macro(tp*fp)", "macro(tp-fp)"].map(file_name);
         assert_eq!(names[0], "macro-f1");
         assert!(names[1].starts_with("macro_tp_fp-") && names[2].starts_with("macro_tp_fp-"), "{names:?}");

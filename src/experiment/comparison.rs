@@ -1,4 +1,4 @@
-//! The table that an experiment ends with: for each budget, one row a strategy, one column a metric.
+//! The table at the end of an experiment: for each budget, a row for each strategy and a column for each metric.
 
 use super::results::{ClassifierResult, Results};
 use crate::format::format_count;
@@ -21,23 +21,23 @@ pub struct ComparisonRow {
     pub best: Vec<bool>,
 }
 
-/// A loss among the metrics: the smallest is the best.
+/// Metrics whose smallest value is the best.
 const LOSSES: [&str; 1] = ["hamming"];
 
 impl Results {
     pub fn comparisons(&self) -> Vec<Comparison> {
-        let mut budgets: Vec<usize> = self.classifiers.iter().map(|found| found.spec.k).collect();
+        let mut budgets: Vec<usize> = self.classifiers.iter().map(|result| result.spec.k).collect();
         budgets.dedup();
         budgets.into_iter().map(|k| self.comparison(k)).collect()
     }
 
-    /// What differs in the seed only is together.
+    /// Groups the classifiers that differ in the seed only.
     pub(super) fn groups(&self) -> Vec<Vec<&ClassifierResult>> {
         let mut groups: Vec<Vec<&ClassifierResult>> = Vec::new();
-        for found in &self.classifiers {
-            match groups.iter_mut().find(|group| same_but_seed(group[0], found)) {
-                Some(group) => group.push(found),
-                None => groups.push(vec![found]),
+        for result in &self.classifiers {
+            match groups.iter_mut().find(|group| group_key(group[0]) == group_key(result)) {
+                Some(group) => group.push(result),
+                None => groups.push(vec![result]),
             }
         }
         groups
@@ -45,11 +45,10 @@ impl Results {
 
     fn comparison(&self, k: usize) -> Comparison {
         let groups = self.groups().into_iter().filter(|group| group[0].spec.k == k);
-        let row = |group: Vec<&ClassifierResult>| ComparisonRow {
-            strategy: group[0].spec.strategy(),
-            fitted_for: group[0].spec.fitted_for(),
-            values: self.columns.iter().map(|name| mean(&group, name)).collect(),
-            best: Vec::new(),
+        let row = |group: Vec<&ClassifierResult>| {
+            let (_, strategy, fitted_for) = group_key(group[0]);
+            let values = self.columns.iter().map(|name| mean(&group, name)).collect();
+            ComparisonRow { strategy, fitted_for, values, best: Vec::new() }
         };
         let mut rows: Vec<ComparisonRow> = groups.map(row).collect();
         for (column, name) in self.columns.iter().enumerate() {
@@ -60,7 +59,7 @@ impl Results {
         Comparison { k, rows }
     }
 
-    /// For people.
+    /// Returns the tables as text.
     pub fn text(&self) -> String {
         let table = |comparison: &Comparison| {
             let mut columns = vec![("strategy", Align::Left), ("fitted for", Align::Left)];
@@ -71,36 +70,38 @@ impl Results {
             }
             format!("k = {}\n{table}\n", comparison.k)
         };
-        let tables: Vec<String> = self.comparisons().iter().map(table).collect();
-        format!("{}\n\n{}", self.caption("*"), tables.join("\n"))
+        self.tables("*", table)
     }
 
-    /// The same as Markdown.
+    /// Returns the tables as Markdown.
     pub fn markdown(&self) -> String {
         let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+        let escaped = |cells: Vec<String>| line(cells.iter().map(|cell| cell.replace('|', "\\|")).collect());
         let table = |comparison: &Comparison| {
             let mut names = vec!["strategy".to_owned(), "fitted for".to_owned()];
-            names.extend(self.columns.iter().map(|name| name.replace('|', "\\|")));
+            names.extend(self.columns.iter().cloned());
             let rule = (0..names.len()).map(|at| if at < 2 { "---" } else { "---:" }.to_owned()).collect();
-            let mut text = format!("## k = {}\n\n{}{}", comparison.k, line(names), line(rule));
+            let mut text = format!("## k = {}\n\n{}{}", comparison.k, escaped(names), line(rule));
             for row in &comparison.rows {
                 let cells = row.cells(|value, best| if best { format!("**{value}**") } else { value });
-                text.push_str(&line(cells.iter().map(|cell| cell.replace('|', "\\|")).collect()));
+                text.push_str(&escaped(cells));
             }
             text
         };
-        let tables: Vec<String> = self.comparisons().iter().map(table).collect();
-        format!("{}\n\n{}", self.caption("bold"), tables.join("\n"))
+        self.tables("bold", table)
     }
 
-    fn caption(&self, mark: &str) -> String {
-        let (n, m) = self.classifiers.first().map_or((0, 0), |found| found.shape);
+    /// Returns a caption and the tables of all budgets; `mark` is how they show the best values.
+    fn tables(&self, mark: &str, table: impl Fn(&Comparison) -> String) -> String {
+        let (n, m) = self.shape();
+        let (n, m) = (format_count(n), format_count(m));
         let draws = match self.draws {
             1 => String::new(),
             draws => format!("; classifiers of several rules: mean of {draws} draws"),
         };
-        let (n, m) = (format_count(n), format_count(m));
-        format!("{n} test instances x {m} labels{draws}; {mark} marks the best of a column")
+        let tables: Vec<String> = self.comparisons().iter().map(table).collect();
+        let tables = tables.join("\n");
+        format!("{n} test instances x {m} labels{draws}; {mark} marks the best of a column\n\n{tables}")
     }
 }
 
@@ -116,14 +117,15 @@ impl ComparisonRow {
     }
 }
 
-fn same_but_seed(one: &ClassifierResult, other: &ClassifierResult) -> bool {
-    let (one, other) = (&one.spec, &other.spec);
-    (one.k, one.strategy(), one.fitted_for()) == (other.k, other.strategy(), other.fitted_for())
+/// Returns everything but the seed.
+fn group_key(result: &ClassifierResult) -> (usize, &'static str, Option<String>) {
+    let spec = &result.spec;
+    (spec.k, spec.strategy(), spec.fit().map(|fit| fit.fitted_for()))
 }
 
-/// The mean over seeds.
+/// Returns the mean of a metric over the seeds.
 pub(super) fn mean(group: &[&ClassifierResult], name: &str) -> f64 {
-    group.iter().map(|found| found.value(name).mean).sum::<f64>() / group.len() as f64
+    group.iter().map(|result| result.value(name).mean).sum::<f64>() / group.len() as f64
 }
 
 #[cfg(test)]
@@ -134,7 +136,7 @@ mod tests {
     use crate::classifier::BaselineStrategy;
     use crate::evaluate::Summary;
     use crate::experiment::FitTarget;
-    use crate::experiment::classifier_spec::{ClassifierMethod, ClassifierSpec};
+    use crate::experiment::classifier_spec::{ClassifierMethod, ClassifierSpec, FitSpec};
     use crate::measure::Metric;
 
     fn found(k: usize, method: ClassifierMethod, f1: f64, hamming: f64) -> ClassifierResult {
@@ -150,7 +152,7 @@ mod tests {
 
     fn fitted(seed: u64) -> ClassifierMethod {
         let metric = Metric::parse("macro-f1").unwrap();
-        ClassifierMethod::FrankWolfe { metric, target: FitTarget::Labels, seed: Some(seed) }
+        ClassifierMethod::FrankWolfe(FitSpec { metric, target: FitTarget::Labels, seed: Some(seed) })
     }
 
     fn results() -> Results {
@@ -165,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_for_people_marks_the_best() {
+    fn the_text_marks_the_best() {
         let expected = "\
 2,000 test instances x 200 labels; classifiers of several rules: mean of 10 draws; * marks the best of a column
 
@@ -182,7 +184,7 @@ top-k                    none   0.1250*
     }
 
     #[test]
-    fn what_was_fitted_is_held_against_the_best_baseline() {
+    fn compares_fits_with_the_best_baseline() {
         let expected = "\
 Each on the metric it was fitted for
 fitted for  k  fitted  best baseline
@@ -192,7 +194,7 @@ macro-f1    1  0.3750  0.2500 top-k
     }
 
     #[test]
-    fn the_same_as_markdown() {
+    fn markdown_marks_the_best() {
         let expected = "\
 2,000 test instances x 200 labels; classifiers of several rules: mean of 10 draws; bold marks the best of a column
 

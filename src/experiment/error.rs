@@ -1,4 +1,4 @@
-//! Why an experiment cannot go on in its folder.
+//! Errors of an experiment and its folder.
 
 use std::path::PathBuf;
 
@@ -7,18 +7,18 @@ use crate::error::{ExitStatus, ModuleError};
 
 #[derive(Debug, thiserror::Error)]
 pub enum ExperimentError {
-    #[error("{}: another run is working there ({holder}); wait for it, or name another folder with --out", folder.display())]
+    #[error("{}: another run uses this folder ({holder}); wait for it, or name another folder with --out", folder.display())]
     Busy { folder: PathBuf, holder: Holder },
     #[error(
-        "{}: a run was working there ({holder}), and this file system has no locks to tell whether it still is; if it \
+        "{}: a run used this folder ({holder}), and this file system has no locks to tell whether it still does; if it \
          has ended, remove {}", folder.display(), lock.display()
     )]
     PerhapsBusy { folder: PathBuf, lock: PathBuf, holder: Holder },
     #[error(
-        "{}: is not empty, and not the folder of an experiment; name another one with --out", folder.display()
+        "{}: not empty, and not the folder of an experiment; name another folder with --out", folder.display()
     )]
     NotOurs { folder: PathBuf },
-    #[error("{}: is a file, but the results need a folder; name another one with --out", folder.display())]
+    #[error("{}: is a file, but the results need a folder; name a folder with --out", folder.display())]
     NotFolder { folder: PathBuf },
     #[error("{}: changed while the experiment was running; run it again", file.display())]
     Changed { file: PathBuf },

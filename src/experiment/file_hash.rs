@@ -1,7 +1,6 @@
-//! A number for the content of a file: the same for the same bytes, wherever they are and whenever they were written.
+//! Hashes of files, which depend on the content only.
 //!
-//! The file is read in pieces, by all threads and, where all ranks see it, by all ranks; which rank reads a piece
-//! changes nothing.
+//! All threads read pieces of the file, and all ranks if they see it; the hash does not depend on their numbers.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -17,7 +16,7 @@ use crate::world::World;
 /// Bytes read at a time by one thread.
 const PIECE: u64 = 4 << 20;
 
-/// The content of a file that all ranks can read, on every rank. Collective.
+/// Returns the hash of a file that all ranks can read, on every rank. Collective.
 pub(super) fn hash_file(world: &World, path: &Path, bytes: u64) -> Result<String> {
     let pieces = bytes.div_ceil(PIECE);
     let start = |rank: usize| (u128::from(pieces) * rank as u128 / world.size() as u128) as u64;
@@ -27,12 +26,12 @@ pub(super) fn hash_file(world: &World, path: &Path, bytes: u64) -> Result<String
     Ok(combine(bytes, &all))
 }
 
-/// The same by this process alone.
+/// Returns the hash of a file, read by this process alone.
 pub(super) fn hash_file_alone(path: &Path, bytes: u64) -> Result<String> {
     Ok(combine(bytes, &hash_pieces(path, bytes, 0..bytes.div_ceil(PIECE))?))
 }
 
-/// Two halves for each piece.
+/// Returns the hashes of pieces, two numbers for each.
 fn hash_pieces(path: &Path, bytes: u64, pieces: std::ops::Range<u64>) -> Result<Vec<u64>> {
     let io = |source| StoreError::Io { file: path.into(), action: "read it", source };
     let file = File::open(path).map_err(io)?;
@@ -64,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn every_byte_counts_whatever_its_piece() {
+    fn the_hash_depends_on_every_byte() {
         let bytes = vec![7u8; 2 * PIECE as usize + 5];
         let whole = hash(&bytes);
         assert_eq!(whole, hash(&bytes));
@@ -78,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_shorter_than_promised_is_an_error() {
+    fn fails_for_a_file_shorter_than_expected() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         std::fs::write(&path, [1, 2, 3]).unwrap();

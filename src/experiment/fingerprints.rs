@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use super::classifier_spec::{ClassifierMethod, ClassifierSpec};
+use super::classifier_spec::{ClassifierMethod, ClassifierSpec, FitSpec};
 use super::hash_cache::HashCache;
 use super::step::{FitOrTest, fingerprint_hash};
 use super::{BaselineSettings, DataSource, Experiment, FitTarget, SplitFile};
@@ -113,7 +113,7 @@ pub(super) fn classifier_fingerprint(
         ClassifierMethod::Baseline(strategy) => {
             baseline_fingerprint(experiment.baselines, spec.k, *strategy, counted)
         }
-        ClassifierMethod::FrankWolfe { metric, target, seed } => {
+        ClassifierMethod::FrankWolfe(FitSpec { metric, target, seed }) => {
             let FitConfig { initial: _, step, max_iterations, tolerance, min_gain, epsilon, candidates } =
                 &experiment.search;
             let mut facts = fingerprint(&[

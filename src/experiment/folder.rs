@@ -1,4 +1,4 @@
-//! Where everything that an experiment makes goes.
+//! The output folder of an experiment.
 
 use std::path::{Path, PathBuf};
 
@@ -11,12 +11,12 @@ use crate::store::StoreError;
 
 /// The output folder:
 ///
-/// | what | where |
+/// | content | place |
 /// |---|---|
-/// | the results | `results.json`, `results.csv`, `results.md` |
+/// | results | `results.json`, `results.csv`, `results.md` |
 /// | classifiers, and checkpoints of unfinished ones | `classifiers/` |
-/// | data that were made | `data/` |
-/// | one record a step | `records/` |
+/// | generated data | `data/` |
+/// | a record of each step | `records/` |
 #[derive(Clone, Debug)]
 pub struct Folder {
     root: PathBuf,
@@ -31,46 +31,35 @@ impl Folder {
         &self.root
     }
 
-    /// Whether there is something of an experiment there.
+    /// Whether an experiment has used the folder.
     pub fn is_experiment(&self) -> bool {
         self.lock_file().is_file()
     }
 
-    /// Refuses a folder that has other things in it.
+    /// Refuses a folder with other files.
     pub fn check(&self) -> Result<()> {
-        let folder = || self.root.clone();
-        if self.root.is_file() {
-            return Err(ExperimentError::NotFolder { folder: folder() }.into());
+        let folder = self.root.clone();
+        if folder.is_file() {
+            return Err(ExperimentError::NotFolder { folder }.into());
         }
-        let has_files = std::fs::read_dir(&self.root).is_ok_and(|mut files| files.next().is_some());
+        let has_files = std::fs::read_dir(&folder).is_ok_and(|mut files| files.next().is_some());
         if has_files && !self.is_experiment() {
-            return Err(ExperimentError::NotOurs { folder: folder() }.into());
+            return Err(ExperimentError::NotOurs { folder }.into());
         }
         Ok(())
     }
 
-    /// Makes the folder, where it is not there, and takes it for this run.
+    /// Creates the folder if necessary, locks it, and removes files that a killed run was writing.
     pub fn lock_for_run(&self) -> Result<Lock> {
         self.check()?;
-        for folder in [self.root.clone(), self.classifiers(), self.data(), self.records()] {
+        let folders = [self.root.clone(), self.classifiers(), self.data(), self.records()];
+        for folder in folders.clone() {
             std::fs::create_dir_all(&folder).map_err(|source| StoreError::Unwritable { folder, source })?;
         }
         let lock = Lock::acquire(&self.root, &self.lock_file())?;
-        self.remove_unfinished();
+        let is_temporary = |name: &str| name.starts_with('.') && name.ends_with(".part");
+        folders.iter().for_each(|folder| remove_files(folder, is_temporary));
         Ok(lock)
-    }
-
-    /// Files that a killed run was writing. While the lock is held nobody else writes here.
-    fn remove_unfinished(&self) {
-        for folder in [self.root.clone(), self.classifiers(), self.data(), self.records()] {
-            for file in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-                let name = file.file_name();
-                let name = name.to_string_lossy();
-                if name.starts_with('.') && name.ends_with(".part") {
-                    let _ = std::fs::remove_file(file.path());
-                }
-            }
-        }
     }
 
     fn lock_file(&self) -> PathBuf {
@@ -101,37 +90,31 @@ impl Folder {
         self.classifiers().join(format!("{}.h5", spec.file_stem()))
     }
 
-    /// Where a fit that is not finished keeps how far it has come. Its name tells for which facts.
+    /// Returns the checkpoint of a fit with these facts.
     pub(super) fn checkpoint(&self, spec: &ClassifierSpec, fingerprint_hash: &str) -> PathBuf {
-        self.classifiers().join(format!(
-            "{}{}.checkpoint",
-            Folder::checkpoint_prefix(spec),
-            &fingerprint_hash[..8]
-        ))
+        let prefix = Folder::checkpoint_prefix(spec);
+        self.classifiers().join(format!("{prefix}{}.checkpoint", &fingerprint_hash[..8]))
     }
 
-    /// What the names of checkpoints of a spec begin with.
+    /// Returns the prefix of the names of a classifier's checkpoints.
     fn checkpoint_prefix(spec: &ClassifierSpec) -> String {
         format!("{}.h5.", spec.file_stem())
     }
 
-    /// Removes the checkpoints of a spec that `which` says, with all that belongs to them.
-    pub(super) fn remove_checkpoints(&self, spec: &ClassifierSpec, which: impl Fn(&Path) -> bool) {
-        let start = Folder::checkpoint_prefix(spec);
-        for file in std::fs::read_dir(self.classifiers()).into_iter().flatten().flatten() {
-            let name = file.file_name().to_string_lossy().into_owned();
-            let Some(end) = name.find(".checkpoint").map(|at| at + ".checkpoint".len()) else { continue };
-            if name.starts_with(&start) && which(&self.classifiers().join(&name[..end])) {
-                let _ = std::fs::remove_file(file.path());
-            }
-        }
+    /// Removes all checkpoints of a classifier except `kept`, with the files that belong to them.
+    pub(super) fn remove_other_checkpoints(&self, spec: &ClassifierSpec, kept: &Path) {
+        let (prefix, kept) = (Folder::checkpoint_prefix(spec), kept.file_name().unwrap_or_default());
+        let kept = kept.to_string_lossy();
+        remove_files(&self.classifiers(), |name| {
+            name.starts_with(&prefix) && name.contains(".checkpoint") && !name.starts_with(&*kept)
+        });
     }
 
     pub(super) fn record_file(&self, action: &Action) -> PathBuf {
         self.records().join(format!("{}.json", action.file_stem()))
     }
 
-    /// What a step makes beside its record.
+    /// Returns the output file of a step, if it has one.
     pub(super) fn output_file(&self, action: &Action) -> Option<PathBuf> {
         match action {
             Action::MakeData(part) => Some(self.data_file(*part)),
@@ -140,9 +123,18 @@ impl Folder {
         }
     }
 
-    /// The results, by the ending of the file's name.
+    /// Returns the file of results with this ending.
     pub fn results_file(&self, ending: &str) -> PathBuf {
         self.root.join(format!("results.{ending}"))
+    }
+}
+
+/// Removes the files of a folder whose names satisfy `condition`, as far as possible.
+fn remove_files(folder: &Path, condition: impl Fn(&str) -> bool) {
+    for file in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        if condition(&file.file_name().to_string_lossy()) {
+            let _ = std::fs::remove_file(file.path());
+        }
     }
 }
 
@@ -151,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_killed_run_was_writing_goes_and_nothing_else() {
+    fn locking_removes_unfinished_files_only() {
         let place = tempfile::tempdir().unwrap();
         let folder = Folder::new(place.path().join("out"));
         drop(folder.lock_for_run().unwrap());

@@ -1,4 +1,4 @@
-//! Files whose content is known, so that it need not be read again while nobody has touched them.
+//! A cache of file hashes, so that unchanged files are not read again.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,11 +12,11 @@ use crate::error::Result;
 use crate::store::{Overwrite, StoreError, write_text};
 use crate::world::World;
 
-/// What the file system says of a file.
+/// The metadata of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct FileStamp {
     bytes: u64,
-    /// When it was last written, in nanoseconds since 1970.
+    /// The time of the last change, in nanoseconds since 1970.
     modified: u64,
 }
 
@@ -31,7 +31,8 @@ impl FileStamp {
         Ok(FileStamp { bytes: there.len(), modified: since.as_nanos() as u64 })
     }
 
-    /// Clocks of file systems are coarse: a file written this moment may change again without looking different.
+    /// Whether any later change shows. Clocks of file systems are coarse: a file that was just written may change without
+    /// looking different.
     fn is_settled(self) -> bool {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         now.saturating_sub(Duration::from_nanos(self.modified)) > Duration::from_secs(2)
@@ -44,17 +45,17 @@ struct CachedHash {
     content: String,
 }
 
-/// A memory of contents by path, size and time of the last change. Rank 0 has it.
+/// File hashes by path, size and time of the last change; on rank 0.
 #[derive(Default)]
 pub(super) struct HashCache {
     known: BTreeMap<PathBuf, CachedHash>,
     is_changed: bool,
-    /// Inputs as they looked when this run first asked.
+    /// The inputs as this run found them.
     inputs: BTreeMap<PathBuf, FileStamp>,
 }
 
 impl HashCache {
-    /// What was kept; a file that cannot be read is as good as none, and costs only reading.
+    /// Reads a saved cache. Without one, or with a damaged one, all files are read.
     pub fn read(path: &Path) -> HashCache {
         let text = std::fs::read_to_string(path).unwrap_or_default();
         HashCache { known: serde_json::from_str(&text).unwrap_or_default(), ..HashCache::default() }
@@ -69,33 +70,24 @@ impl HashCache {
         Ok(())
     }
 
-    /// The content of an input, on every rank. Collective.
+    /// Returns the hash of an input, on every rank. Collective.
     pub fn input_hash(&mut self, world: &World, path: &Path) -> Result<String> {
-        let mut found = Ok(None);
-        let mut look = None;
-        if world.is_root() {
-            found = FileStamp::at(path).map(|now| {
-                look = Some(now);
-                self.inputs.insert(path.into(), now);
-                self.lookup(path, now)
-            });
+        let look = world.agree(world.is_root().then(|| FileStamp::at(path)).transpose())?;
+        let (bytes, known) = world.broadcast_json(look.map(|look| {
+            self.inputs.insert(path.into(), look);
+            (look.bytes, self.lookup(path, look))
+        }));
+        if let Some(content) = known {
+            return Ok(content);
         }
-        let known = world.agree(found)?;
-        let mut text = known.unwrap_or_default().into_bytes();
-        world.broadcast(&mut text);
-        if !text.is_empty() {
-            return Ok(String::from_utf8_lossy(&text).into_owned());
-        }
-        let mut bytes = vec![look.map_or(0, |look| look.bytes)];
-        world.broadcast(&mut bytes);
-        let content = hash_file(world, path, bytes[0])?;
+        let content = hash_file(world, path, bytes)?;
         if let Some(look) = look {
             self.remember(path, look, &content);
         }
         Ok(content)
     }
 
-    /// The content of a file of the output folder. On rank 0.
+    /// Returns bytes and hash of a file of the output folder. On rank 0.
     pub fn output_hash(&mut self, path: &Path) -> Result<(u64, String)> {
         let look = FileStamp::at(path)?;
         let content = match self.lookup(path, look) {
@@ -109,7 +101,7 @@ impl HashCache {
         Ok((look.bytes, content))
     }
 
-    /// Fails when an input is no longer what it was when this run began.
+    /// Fails if an input has changed since this run began.
     pub fn check_unchanged(&self) -> Result<()> {
         let changed = self.inputs.iter().find(|(path, look)| FileStamp::at(path).ok() != Some(**look));
         match changed {

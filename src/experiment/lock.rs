@@ -1,7 +1,7 @@
-//! One run at a time in a folder.
+//! A lock that allows one run at a time in a folder.
 //!
-//! The lock is the operating system's, on a file of the folder: it ends with the process, however that ends. The file
-//! says who has it. Where the file system has no locks, what the file says is all there is to go by.
+//! It is a lock of the operating system on a file of the folder, which ends with the process. The file names the holder; on
+//! file systems without locks, only that text protects the folder.
 
 use std::fmt;
 use std::fs::{File, TryLockError};
@@ -14,13 +14,14 @@ use super::ExperimentError;
 use crate::error::Result;
 use crate::host::host_name;
 use crate::store::StoreError;
+use crate::world::SLURM_JOB_ID;
 
-/// Who is at work.
+/// The process that holds a lock.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
     host: String,
     process: u32,
-    /// The job of the scheduler, if it was one.
+    /// Its Slurm job, if any.
     job: Option<String>,
 }
 
@@ -29,13 +30,13 @@ impl Holder {
         Holder {
             host: host_name(Path::new("/")),
             process: std::process::id(),
-            job: std::env::var("SLURM_JOB_ID").ok(),
+            job: std::env::var(SLURM_JOB_ID).ok(),
         }
     }
 
-    /// Whether it has surely ended, where no lock says so.
+    /// Whether the process has certainly ended.
     fn has_ended(&self, me: &Holder) -> bool {
-        // A job that was requeued has one number for both of its lives, and only one life at a time.
+        // A requeued job keeps its number, and its earlier run has ended.
         let same_job = self.job.is_some() && self.job == me.job;
         let here = self.host == me.host && Path::new("/proc/self").exists();
         same_job || (here && !Path::new("/proc").join(self.process.to_string()).exists())
@@ -52,14 +53,14 @@ impl fmt::Display for Holder {
     }
 }
 
-/// The right to work in a folder, until it is dropped.
+/// The exclusive use of a folder, until it is dropped.
 #[derive(Debug)]
 pub struct Lock {
     file: File,
 }
 
 impl Lock {
-    /// Takes the lock `path` of `folder`, or says who has it. What a run that was killed left is no obstacle.
+    /// Acquires the lock file `path` of `folder`, or fails with its holder. Lock files of killed runs do not matter.
     pub(super) fn acquire(folder: &Path, path: &Path) -> Result<Lock> {
         let io = |source| StoreError::Io { file: path.into(), action: "lock it", source };
         let mut file =
@@ -76,7 +77,7 @@ impl Lock {
                 let (folder, holder) = (folder.into(), before.unwrap_or_else(unknown));
                 return Err(ExperimentError::Busy { folder, holder }.into());
             }
-            Err(TryLockError::Error(error)) if is_without_locks(&error) => {
+            Err(TryLockError::Error(error)) if has_no_locks(&error) => {
                 if let Some(holder) = before.filter(|holder| !holder.has_ended(&me)) {
                     let (folder, lock) = (folder.into(), path.into());
                     return Err(ExperimentError::PerhapsBusy { folder, lock, holder }.into());
@@ -97,14 +98,14 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // The file stays: whoever waits for it must find the same one.
+        // The file remains, because other processes may have opened it.
         let _ = self.file.set_len(0);
         let _ = self.file.unlock();
     }
 }
 
-/// `ENOLCK` of NFS without its lock service has no kind of its own.
-fn is_without_locks(error: &std::io::Error) -> bool {
+/// Whether the file system has no locks. `ENOLCK`, of NFS without its lock service, has no `ErrorKind`.
+fn has_no_locks(error: &std::io::Error) -> bool {
     const NO_LOCKS: i32 = 37;
     error.kind() == ErrorKind::Unsupported || error.raw_os_error() == Some(NO_LOCKS)
 }
@@ -114,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_second_run_is_told_who_is_there_and_a_later_one_is_not_refused() {
+    fn refuses_a_second_run_until_the_first_ends() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lock");
         let first = Lock::acquire(folder.path(), &path).unwrap();
@@ -125,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_run_left_is_no_obstacle() {
+    fn ignores_the_lock_file_of_a_killed_run() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lock");
         std::fs::write(&path, r#"{"host":"gone","process":1,"job":null}"#).unwrap();
@@ -133,12 +134,12 @@ mod tests {
     }
 
     #[test]
-    fn without_locks_the_dead_and_the_requeued_are_told_from_the_living() {
+    fn without_locks_recognises_ended_and_requeued_processes() {
         let me = Holder { job: Some("7".into()), ..Holder::me() };
         assert!(!me.clone().has_ended(&Holder { job: None, ..me.clone() }), "this process is alive");
         assert!(Holder { process: u32::MAX, job: None, ..me.clone() }.has_ended(&me));
         let elsewhere = Holder { host: "elsewhere".into(), process: 1, job: None };
-        assert!(!elsewhere.has_ended(&me), "nobody knows");
-        assert!(Holder { job: Some("7".into()), ..elsewhere }.has_ended(&me), "one life at a time");
+        assert!(!elsewhere.has_ended(&me), "it may still run");
+        assert!(Holder { job: Some("7".into()), ..elsewhere }.has_ended(&me), "a job runs once at a time");
     }
 }

@@ -24,7 +24,7 @@ mod state;
 mod step;
 mod step_runner;
 
-pub use classifier_spec::{ClassifierMethod, ClassifierSpec};
+pub use classifier_spec::{ClassifierMethod, ClassifierSpec, FitSpec};
 pub use comparison::{Comparison, ComparisonRow};
 pub use error::ExperimentError;
 pub use folder::Folder;

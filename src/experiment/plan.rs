@@ -1,6 +1,6 @@
 //! The steps of an experiment, and which of them an earlier run has finished.
 
-use super::classifier_spec::{ClassifierMethod, ClassifierSpec};
+use super::classifier_spec::{ClassifierMethod, ClassifierSpec, FitSpec};
 use super::fingerprints::{Fingerprinter, classifier_fingerprint, evaluation_fingerprint};
 use super::folder::Folder;
 use super::hash_cache::HashCache;
@@ -75,11 +75,9 @@ impl Experiment {
         let mut methods = Vec::new();
         for metric in &self.metrics {
             for &target in &self.targets {
-                methods.extend(seeds.iter().map(|&seed| ClassifierMethod::FrankWolfe {
-                    metric: metric.clone(),
-                    target,
-                    seed,
-                }));
+                let method =
+                    |&seed| ClassifierMethod::FrankWolfe(FitSpec { metric: metric.clone(), target, seed });
+                methods.extend(seeds.iter().map(method));
             }
         }
         methods

@@ -1,4 +1,4 @@
-//! What is kept of a finished step.
+//! Records of finished steps.
 
 use std::path::Path;
 
@@ -10,25 +10,24 @@ use crate::checkpoint::Fingerprint;
 use crate::error::Result;
 use crate::store::{Overwrite, write_text};
 
-/// A finished step: what it depended on, what it made, what was found.
+/// A finished step: the facts it depends on, its output file and its result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Record {
     pub facts: Fingerprint,
-    /// The file that was made, if any.
     pub output: Option<OutputFile>,
-    /// The same for the same facts.
+    /// The result, which depends on the facts only.
     pub found: Value,
     pub seconds: f64,
 }
 
-/// A file that a step made.
+/// The output file of a step, and the hash of its content.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct OutputFile {
     pub bytes: u64,
     pub content: String,
 }
 
-/// What is there under the name of a record.
+/// The outcome of reading a record.
 #[derive(Debug, PartialEq)]
 pub(super) enum RecordRead {
     Missing,
@@ -55,7 +54,7 @@ impl Record {
         record.map_or(RecordRead::Damaged, |record| RecordRead::Valid(Box::new(record)))
     }
 
-    /// Whole or not at all.
+    /// Writes the record completely or not at all.
     pub fn write(&self, path: &Path) -> Result<()> {
         let record = serde_json::to_value(self).expect("names and numbers can be written as JSON");
         let stored = RecordFile { checksum: checksum(&record), record };
@@ -77,14 +76,14 @@ mod tests {
         Record {
             facts: Fingerprint::default().with("k", 3),
             output: Some(OutputFile { bytes: 7, content: "ab".into() }),
-            // Numbers that a careless reader would not give back to the last bit.
+            // Numbers whose last bit is easily lost.
             found: json!({ "a": 0.1f64.next_up(), "b": 5e-324, "c": 8.41e21, "d": u64::MAX, "e": 1.0 / 3.0 }),
             seconds: 0.3,
         }
     }
 
     #[test]
-    fn a_record_is_read_as_it_was_written() {
+    fn reads_what_was_written() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("r.json");
         assert_eq!(Record::read(&path), RecordRead::Missing);
@@ -93,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn any_change_of_a_record_is_noticed() {
+    fn detects_any_change_of_a_record() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("r.json");
         record().write(&path).unwrap();

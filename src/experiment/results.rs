@@ -1,5 +1,4 @@
-//! What an experiment found, for programs: JSON and CSV without a time or a path in them, so that two runs of one
-//! experiment give the same bytes, whatever they ran on.
+//! The results of an experiment as JSON and CSV, without times and paths: two runs give the same bytes on any machine.
 
 use serde_json::{Map, Value, json};
 
@@ -8,47 +7,46 @@ use crate::error::Result;
 use crate::evaluate::Summary;
 use crate::store::{Overwrite, write_text};
 
-/// Everything found, in the order of the experiment.
+/// The results of all classifiers, in the order of the experiment.
 #[derive(Clone, Debug, Default)]
 pub struct Results {
     pub classifiers: Vec<ClassifierResult>,
-    /// What the table shows, by name.
+    /// Metrics of the table, by name.
     pub columns: Vec<String>,
-    /// The number of draws that each mean is over.
+    /// The number of draws of each mean.
     pub draws: u32,
 }
 
-/// One classifier and how good it is.
+/// A classifier and its metrics.
 #[derive(Clone, Debug)]
 pub struct ClassifierResult {
     pub spec: ClassifierSpec,
-    /// How it was found: rules, and where it was fitted, utility, iterations and why the search ended.
+    /// Results of making it: the values of [`CLASSIFIER_KEYS`], for a baseline only the rules.
     pub classifier: Map<String, Value>,
     /// Test rows and labels.
     pub shape: (u64, u64),
     pub metrics: Vec<(String, Summary)>,
 }
 
-/// What is said of a classifier, beside its metrics.
 const CLASSIFIER_KEYS: [&str; 5] = ["rules", "utility", "iterations", "passes", "stopped"];
 
 impl ClassifierResult {
+    /// Returns all values except the metrics, by name.
     fn properties(&self) -> Vec<(&'static str, Value)> {
-        let ClassifierSpec { k, .. } = self.spec;
-        let mut facts = vec![
-            ("k", json!(k)),
-            ("strategy", json!(self.spec.strategy())),
-            ("metric", json!(self.spec.metric())),
-            ("targets", json!(self.spec.target().map(super::FitTarget::name))),
-            ("seed", json!(self.spec.seed())),
+        let (spec, fit) = (&self.spec, self.spec.fit());
+        let mut properties = vec![
+            ("k", json!(spec.k)),
+            ("strategy", json!(spec.strategy())),
+            ("metric", json!(fit.map(|fit| fit.metric.text()))),
+            ("targets", json!(fit.map(|fit| fit.target.name()))),
+            ("seed", json!(fit.and_then(|fit| fit.seed))),
         ];
-        facts.extend(
-            CLASSIFIER_KEYS.map(|name| (name, self.classifier.get(name).cloned().unwrap_or(Value::Null))),
-        );
-        facts
+        let value = |name: &str| self.classifier.get(name).cloned().unwrap_or_default();
+        properties.extend(CLASSIFIER_KEYS.map(|name| (name, value(name))));
+        properties
     }
 
-    /// Mean and deviation of a metric; not a number where it has no value.
+    /// Returns mean and deviation of a metric; NaN if it has no value.
     pub fn value(&self, name: &str) -> Summary {
         let known = self.metrics.iter().find(|metric| metric.0 == name);
         known.map_or(Summary { mean: f64::NAN, std: f64::NAN }, |metric| metric.1.clone())
@@ -56,27 +54,30 @@ impl ClassifierResult {
 }
 
 impl Results {
+    /// Returns the number of test rows and of labels.
+    pub(super) fn shape(&self) -> (u64, u64) {
+        self.classifiers.first().map_or((0, 0), |classifier| classifier.shape)
+    }
+
     pub fn json(&self) -> Value {
-        let one = |found: &ClassifierResult| {
-            let mut facts: Map<String, Value> =
-                found.properties().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        let classifier = |result: &ClassifierResult| {
             let metrics: Map<String, Value> =
-                found.metrics.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
-            facts.insert("metrics".into(), metrics.into());
-            Value::from(facts)
+                result.metrics.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+            let properties = result.properties().into_iter().map(|(name, value)| (name.to_owned(), value));
+            Value::from_iter(properties.chain([("metrics".to_owned(), metrics.into())]))
         };
-        let (n, m) = self.classifiers.first().map_or((0, 0), |found| found.shape);
+        let (n, m) = self.shape();
         json!({
             "version": env!("CARGO_PKG_VERSION"),
             "n": n,
             "m": m,
             "repeats": self.draws,
             "columns": self.columns,
-            "results": self.classifiers.iter().map(one).collect::<Vec<_>>(),
+            "results": self.classifiers.iter().map(classifier).collect::<Vec<_>>(),
         })
     }
 
-    /// Writes `results.json`, `results.csv` and `results.md`, each whole or not at all. For rank 0.
+    /// Writes `results.json`, `results.csv` and `results.md`, each completely or not at all. For rank 0.
     pub fn write(&self, folder: &Folder) -> Result<()> {
         let texts = [("json", format!("{:#}\n", self.json())), ("csv", self.csv()), ("md", self.markdown())];
         for (ending, text) in texts {
@@ -85,18 +86,17 @@ impl Results {
         Ok(())
     }
 
-    /// One line for each classifier, with the mean and the deviation of every metric.
+    /// Returns a header, and a line for each classifier with mean and deviation of every metric.
     pub fn csv(&self) -> String {
         let Some(first) = self.classifiers.first() else { return String::new() };
-        let mut header: Vec<String> = first.properties().iter().map(|fact| fact.0.to_owned()).collect();
-        for (name, _) in &first.metrics {
-            header.extend([name.clone(), format!("{name} std")]);
-        }
+        let mut header: Vec<String> = first.properties().iter().map(|(name, _)| (*name).to_owned()).collect();
+        header.extend(first.metrics.iter().flat_map(|(name, _)| [name.clone(), format!("{name} std")]));
         let mut text = csv_line(&header);
-        for found in &self.classifiers {
-            let mut cells: Vec<String> = found.properties().iter().map(|fact| plain(&fact.1)).collect();
+        for classifier in &self.classifiers {
+            let mut cells: Vec<String> =
+                classifier.properties().iter().map(|(_, value)| plain(value)).collect();
             for (name, _) in &first.metrics {
-                let Summary { mean, std } = found.value(name);
+                let Summary { mean, std } = classifier.value(name);
                 cells.extend([mean, std].map(|value| plain(&json!(value))));
             }
             text.push_str(&csv_line(&cells));
@@ -105,7 +105,7 @@ impl Results {
     }
 }
 
-/// A value without quotes; nothing for nothing.
+/// Formats a value without quotes, and null as an empty text.
 fn plain(value: &Value) -> String {
     match value {
         Value::Null => String::new(),

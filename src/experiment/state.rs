@@ -1,6 +1,8 @@
-//! Whether a step has been done before.
+//! The state of a step before the run: finished by an earlier one, or to do.
 
 use std::fmt;
+
+use serde_json::Value;
 
 use super::folder::Folder;
 use super::hash_cache::HashCache;
@@ -8,36 +10,32 @@ use super::record::{Record, RecordRead};
 use super::step::{Action, ExperimentStep};
 use crate::checkpoint::snapshot_exists;
 
-/// A step's state before anything is done.
+/// The state of a step before the run.
 #[derive(Debug)]
 pub enum StepState {
-    /// What was found then.
-    Done(Box<DoneStep>),
+    /// The recorded result, to be reused.
+    Done(Value),
     ToDo(ToDoReason),
 }
 
 impl StepState {
-    /// What was found, if it was.
-    pub(super) fn into_result(self) -> serde_json::Value {
+    /// Returns the recorded result, or null.
+    pub(super) fn into_result(self) -> Value {
         match self {
-            StepState::Done(done) => done.0.found,
-            StepState::ToDo(_) => serde_json::Value::Null,
+            StepState::Done(result) => result,
+            StepState::ToDo(_) => Value::Null,
         }
     }
 }
 
-/// The record of a step that need not be done again.
-#[derive(Debug)]
-pub struct DoneStep(pub(super) Record);
-
-/// Why a step is to be done.
+/// The reason to run a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToDoReason {
     New,
-    /// A run was stopped in the middle of it.
+    /// An earlier run stopped within the step.
     HasCheckpoint,
     Forced,
-    /// The difference.
+    /// With the differences.
     Changed(String),
     DamagedRecord,
     OutputMissing,
@@ -46,19 +44,19 @@ pub enum ToDoReason {
 
 impl fmt::Display for ToDoReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ToDoReason::New => write!(f, "to do"),
-            ToDoReason::HasCheckpoint => write!(f, "to go on from its checkpoint"),
-            ToDoReason::Forced => write!(f, "to do again: --force"),
-            ToDoReason::Changed(difference) => write!(f, "to do again: {}", shortened(difference)),
-            ToDoReason::DamagedRecord => write!(f, "to do again: its record is damaged"),
-            ToDoReason::OutputMissing => write!(f, "to do again: its file is gone"),
-            ToDoReason::OutputDiffers => write!(f, "to do again: its file is not the one that was made"),
-        }
+        f.write_str(match self {
+            ToDoReason::New => "to do",
+            ToDoReason::HasCheckpoint => "to resume from its checkpoint",
+            ToDoReason::Forced => "to do again: --force",
+            ToDoReason::Changed(difference) => return write!(f, "to do again: {}", shortened(difference)),
+            ToDoReason::DamagedRecord => "to do again: its record is damaged",
+            ToDoReason::OutputMissing => "to do again: its file is missing",
+            ToDoReason::OutputDiffers => "to do again: its file has changed",
+        })
     }
 }
 
-/// Long numbers tell nobody more than their beginnings do.
+/// Shortens hashes to their first digits.
 fn shortened(text: &str) -> String {
     const DIGITS: usize = 32;
     let mut short = String::new();
@@ -73,10 +71,10 @@ fn shortened(text: &str) -> String {
     short + rest
 }
 
-/// Looks for a step in the folder. On rank 0.
+/// Returns the state of a step according to the folder. On rank 0.
 pub(super) fn step_state(folder: &Folder, hashes: &mut HashCache, step: &ExperimentStep) -> StepState {
     let reason = match reusable_record(folder, hashes, step) {
-        Ok(record) => return StepState::Done(Box::new(DoneStep(record))),
+        Ok(record) => return StepState::Done(record.found),
         Err(reason) => reason,
     };
     let begun = match &step.action {
@@ -86,7 +84,7 @@ pub(super) fn step_state(folder: &Folder, hashes: &mut HashCache, step: &Experim
     StepState::ToDo(if begun { ToDoReason::HasCheckpoint } else { reason })
 }
 
-/// The record of a step that is done, or why it is not.
+/// Returns the record of a finished step, or the reason to run it.
 fn reusable_record(
     folder: &Folder,
     hashes: &mut HashCache,
@@ -117,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_long_numbers_are_shortened() {
+    fn shortens_only_hashes() {
         let number = "0123456789abcdef0123456789abcdef";
         let text = format!("made with x = {number}:labels, but this run has x = {number}0 and beta = 0.5");
         let short =

@@ -47,7 +47,7 @@ impl Action {
     pub(super) fn runs_to_end(&self) -> bool {
         match self {
             Action::MakeData(_) => false,
-            Action::MakeClassifier(spec) => spec.metric().is_none(),
+            Action::MakeClassifier(spec) => spec.fit().is_none(),
             Action::Evaluate(_) => true,
         }
     }
@@ -56,7 +56,7 @@ impl Action {
     pub fn description(&self) -> String {
         match self {
             Action::MakeData(part) => format!("make {} data", part.name()),
-            Action::MakeClassifier(spec) if spec.metric().is_some() => {
+            Action::MakeClassifier(spec) if spec.fit().is_some() => {
                 format!("fit       {}", spec.description())
             }
             Action::MakeClassifier(spec) => format!("baseline  {}", spec.description()),

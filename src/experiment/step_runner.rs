@@ -2,19 +2,18 @@
 
 use serde_json::{Value, json};
 
-use super::classifier_spec::{ClassifierMethod, ClassifierSpec};
+use super::classifier_spec::{ClassifierMethod, ClassifierSpec, FitSpec};
 use super::fit_progress::FitProgress;
 use super::fit_rows::{FitRows, load_rows};
 use super::plan::ReusePolicy;
 use super::split_step::write_split_part;
 use super::step::{Action, ExperimentStep, FitOrTest};
-use super::{BaselineSettings, DataSource, Experiment, FitTarget, RunContext};
+use super::{BaselineSettings, DataSource, Experiment, RunContext};
 use crate::checkpoint::{CheckpointPolicy, CheckpointSession, ExistingCheckpoint};
 use crate::classifier::BaselineStrategy;
 use crate::error::Result;
 use crate::evaluate::Summary;
 use crate::format::{count_noun, format_count};
-use crate::measure::Metric;
 use crate::optimize::{FitData, FitResult};
 use crate::pipeline::{BaselineRequest, FitRequest, LabelCounts, Subject, read_classifier, scoring_memory};
 use crate::shard::Shard;
@@ -49,7 +48,7 @@ impl<'a> StepRunner<'a> {
             Action::MakeData(part) => self.make_data(*part),
             Action::MakeClassifier(spec) => match &spec.method {
                 ClassifierMethod::Baseline(strategy) => self.baseline(spec, *strategy),
-                ClassifierMethod::FrankWolfe { metric, target, .. } => self.fit(step, spec, *target, metric),
+                ClassifierMethod::FrankWolfe(fit) => self.fit(step, spec, fit),
             },
             Action::Evaluate(spec) => self.evaluate(spec, most_rules),
         }
@@ -89,20 +88,15 @@ impl<'a> StepRunner<'a> {
         Ok((json!({ "rules": 1 }), "one rule".into()))
     }
 
-    fn fit(
-        &mut self,
-        step: &ExperimentStep,
-        spec: &ClassifierSpec,
-        target: FitTarget,
-        metric: &Metric,
-    ) -> StepOutcome {
+    fn fit(&mut self, step: &ExperimentStep, spec: &ClassifierSpec, fit: &FitSpec) -> StepOutcome {
+        let FitSpec { metric, target, seed } = fit;
         let (RunContext { world, console, folder, control }, experiment) = (self.context, self.experiment);
         let request = FitRequest {
             load: experiment.fit.files(folder, FitOrTest::Fit),
             k: spec.k,
             metric: metric.clone(),
             search: experiment.search.clone(),
-            seed: spec.seed().unwrap_or_default(),
+            seed: seed.unwrap_or_default(),
             out: folder.classifier_file(spec),
             overwrite: Overwrite::Replace,
             checkpoint_policy: Some(self.checkpoint_policy(step, spec)),
@@ -111,7 +105,7 @@ impl<'a> StepRunner<'a> {
         if self.fit_rows.is_none() {
             self.fit_rows = Some(FitRows::load(world, console, &request.load, &experiment.targets)?);
         }
-        let shard = self.fit_rows.as_mut().expect("just loaded").counted_by(target);
+        let shard = self.fit_rows.as_mut().expect("just loaded").counted_by(*target);
         world.agree(request.check_labels(&initial, shard.labels()))?;
         if !self.warned.iter().any(|known| known == metric.text()) {
             self.warned.push(metric.text().to_owned());
@@ -129,7 +123,7 @@ impl<'a> StepRunner<'a> {
     fn checkpoint_policy(&self, step: &ExperimentStep, spec: &ClassifierSpec) -> CheckpointPolicy {
         let file = self.context.folder.checkpoint(spec, &step.fingerprint_hash);
         if self.context.world.is_root() {
-            self.context.folder.remove_checkpoints(spec, |path| path != file);
+            self.context.folder.remove_other_checkpoints(spec, &file);
         }
         let existing = match self.reuse {
             ReusePolicy::ReuseUnchanged => ExistingCheckpoint::Resume,
@@ -164,7 +158,7 @@ impl<'a> StepRunner<'a> {
             .iter()
             .map(|(name, Summary { mean, std })| json!({ "name": name, "mean": mean, "std": std }))
             .collect();
-        let shown = spec.metric().unwrap_or("instance-precision");
+        let shown = spec.fit().map_or("instance-precision", |fit| fit.metric.text());
         let value = summary.iter().find(|metric| metric.0 == shown).map_or(f64::NAN, |metric| metric.1.mean);
         let result = json!({ "n": shard.total_rows, "m": shard.labels(), "metrics": metrics });
         Ok((result, format!("{shown} = {value:.4}")))

@@ -23,25 +23,11 @@ pub struct Bandwidth {
 /// Reads about `bytes` of memory with `threads` threads, `rounds` times. To measure memory and not caches, `bytes` should be
 /// several times the largest cache.
 ///
-/// Like the threads of a fit, every thread reads memory that it has touched first: that of the nearest memory controller.
+/// `ready` is called between allocating and reading, so that processes can start to read at the same time. Like the threads of a fit, every thread reads memory that it has touched first: that of the nearest memory controller.
 ///
 /// # Panics
 /// If there are no threads or no rounds.
-pub fn read_bandwidth(threads: usize, bytes: usize, rounds: usize) -> Bandwidth {
-    read_bandwidth_synchronised(threads, bytes, rounds, || ())
-}
-
-/// Like [`read_bandwidth`], but calls `ready` between allocating and reading, so that processes can start to read at the same
-/// time.
-///
-/// # Panics
-/// If there are no threads or no rounds.
-pub fn read_bandwidth_synchronised(
-    threads: usize,
-    bytes: usize,
-    rounds: usize,
-    ready: impl FnOnce(),
-) -> Bandwidth {
+pub fn read_bandwidth(threads: usize, bytes: usize, rounds: usize, ready: impl FnOnce()) -> Bandwidth {
     assert!(threads > 0 && rounds > 0, "there are threads and rounds");
     let words = (bytes / threads / size_of::<u64>()).next_multiple_of(STREAMS * LANES);
     let barrier = Barrier::new(threads);
@@ -129,14 +115,14 @@ mod tests {
     #[test]
     fn calls_ready_once() {
         let mut waited = 0;
-        let found = read_bandwidth_synchronised(2, 1_000_000, 2, || waited += 1);
+        let found = read_bandwidth(2, 1_000_000, 2, || waited += 1);
         assert_eq!(waited, 1);
         assert!(found.bytes_per_second > 0.0, "{found:?}");
     }
 
     #[test]
     fn reports_bytes_and_speed() {
-        let found = read_bandwidth(3, 1_000_000, 2);
+        let found = read_bandwidth(3, 1_000_000, 2, || ());
         assert_eq!((found.threads, found.rounds), (3, 2));
         assert!((1_000_000 - 3 * 8..1_001_000).contains(&found.bytes), "{found:?}");
         // Both rounds and the time between them.

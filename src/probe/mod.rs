@@ -4,4 +4,4 @@ mod allreduce;
 mod bandwidth;
 
 pub use allreduce::{AllreduceTiming, time_allreduce};
-pub use bandwidth::{Bandwidth, read_bandwidth, read_bandwidth_synchronised};
+pub use bandwidth::{Bandwidth, read_bandwidth};

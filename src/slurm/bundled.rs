@@ -5,77 +5,60 @@ use std::time::Duration;
 use super::{JobRequest, Script, ScriptKind};
 use crate::job::TimeLimit;
 
-const TRAIN: &str = "\
-Runs `macrok train` on several nodes. What follows the name of the script goes to it:
-
-  sbatch slurm/train.sbatch train.h5 --estimator plt --out tree.model
-
-Before its time is up, or when another job takes its nodes, it writes a checkpoint and waits in the queue again; then
-it goes on from there. So it does when a node is lost. The same line submitted again goes on too. With plt and linear
-every rank holds all rows: ask for few ranks of many threads. The log is macrok-train-JOB.out, in the folder where sbatch
-was typed; files are looked for there.";
-
-const MARGINALS: &str = "\
-Runs `macrok marginals` on several nodes. What follows the name of the script goes to it:
-
-  sbatch slurm/marginals.sbatch tree.model test.h5 --keep 200 --out test-marginals.h5
-
-The log is macrok-marginals-JOB.out, in the folder where sbatch was typed; files are looked for there.";
-
-const FIT: &str = "\
-Runs `macrok fit` on several nodes. What follows the name of the script goes to it:
-
-  sbatch slurm/fit.sbatch --marginals train.h5 --labels train.h5 -k 5 --metric macro-f1 --out clf.h5
-
-Before its time is up, or when another job takes its nodes, it writes a checkpoint and waits in the queue again; then
-it goes on from there. So it does when a node is lost, from the last iteration. The same line submitted again goes on
-too. The log is macrok-fit-JOB.out, in the folder where sbatch was typed; files are looked for there.";
-
-const EVALUATE: &str = "\
-Runs `macrok evaluate` on several nodes. What follows the name of the script goes to it:
-
-  sbatch slurm/evaluate.sbatch clf.h5 --marginals test.h5 --labels test.h5 --json metrics.json
-
-The log, with the table of metrics, is macrok-evaluate-JOB.out, in the folder where sbatch was typed; files are looked
-for there.";
-
-const PREDICT: &str = "\
-Runs `macrok predict` on several nodes. What follows the name of the script goes to it:
-
-  sbatch slurm/predict.sbatch clf.h5 --marginals test.h5 --out pred.h5
-
-The log is macrok-predict-JOB.out, in the folder where sbatch was typed; files are looked for there.";
-
-const RUN: &str = "\
-Runs a whole experiment, `macrok run`, on several nodes. What follows the name of the script goes to it:
-
-  sbatch slurm/run.sbatch job.toml
-
-Before its time is up, or when another job takes its nodes, it stops and waits in the queue again; then it goes on from
-there, and does nothing a second time. The log is macrok-run-JOB.out, in the folder where sbatch was typed; files are
-looked for there.";
-
 const SWEEP: &str = "\
 Fits every metric with every k, each as one job of an array, and compares them on test data in one table. Both files
-have marginals and labels; further options go to `macrok fit`:
+have marginals and labels; further options are passed to `macrok fit`:
 
   bash slurm/sweep.sbatch train.h5 test.h5 --max-iters 20
 
-That submits the array and a job that waits for it and writes sweep/table.tsv; classifiers, metrics and logs are in
-sweep/ too. (sbatch in place of bash does the same, from within a job.) What is fitted, and where to, is set by
-MACROK_METRICS, MACROK_KS and MACROK_OUT, or below. Each job stops, waits and goes on as that of fit.sbatch.";
+This submits the array and a job that waits for it and writes sweep/table.tsv; classifiers, metrics and logs are in
+sweep/ too. (Within a job, use sbatch instead of bash.) MACROK_METRICS, MACROK_KS and MACROK_OUT, or the lines below, set
+the metrics, the values of k and the folder. Each job stops, waits and resumes like that of fit.sbatch.";
+
+/// Returns the arguments of the example of a command.
+fn example_arguments(kind: ScriptKind) -> &'static str {
+    match kind {
+        ScriptKind::Train => "train.h5 --estimator plt --out tree.model",
+        ScriptKind::Marginals => "tree.model test.h5 --keep 200 --out test-marginals.h5",
+        ScriptKind::Fit => "--marginals train.h5 --labels train.h5 -k 5 --metric macro-f1 --out clf.h5",
+        ScriptKind::Evaluate => "clf.h5 --marginals test.h5 --labels test.h5 --json metrics.json",
+        ScriptKind::Predict => "clf.h5 --marginals test.h5 --out pred.h5",
+        ScriptKind::Run => "job.toml",
+        ScriptKind::Sweep => "train.h5 test.h5",
+    }
+}
+
+/// Returns the comment at the top of a script.
+fn header(kind: ScriptKind) -> String {
+    let (name, example) = (kind.name(), example_arguments(kind));
+    let stopping = match kind {
+        ScriptKind::Sweep => return SWEEP.into(),
+        ScriptKind::Train => {
+            "Before its time is up, and when it is preempted or loses a node, the job is requeued and resumes from its
+checkpoint. Submitting the same line again resumes too. With plt and linear every rank holds all rows: request few ranks
+of many threads.\n"
+        }
+        ScriptKind::Fit => {
+            "Before its time is up, and when it is preempted or loses a node, the job is requeued and resumes from its
+checkpoint. Submitting the same line again resumes too.\n"
+        }
+        ScriptKind::Run => {
+            "Before its time is up, and when it is preempted or loses a node, the job is requeued and resumes; finished
+steps are not repeated.\n"
+        }
+        ScriptKind::Marginals | ScriptKind::Evaluate | ScriptKind::Predict => "",
+    };
+    format!(
+        "Runs `macrok {name}` on several nodes. Arguments after the name of the script are passed to it:
+
+  sbatch slurm/{name}.sbatch {example}
+
+{stopping}The log is macrok-{name}-JOB.out in the folder where sbatch is typed; relative paths start there too."
+    )
+}
 
 /// Returns the script `slurm/NAME.sbatch`.
 pub fn bundled_script(kind: ScriptKind) -> Script {
-    let header = match kind {
-        ScriptKind::Train => TRAIN,
-        ScriptKind::Marginals => MARGINALS,
-        ScriptKind::Fit => FIT,
-        ScriptKind::Evaluate => EVALUATE,
-        ScriptKind::Predict => PREDICT,
-        ScriptKind::Run => RUN,
-        ScriptKind::Sweep => SWEEP,
-    };
     let request = JobRequest {
         nodes: 2,
         tasks_per_node: 2,
@@ -90,7 +73,7 @@ pub fn bundled_script(kind: ScriptKind) -> Script {
         mpi: "pmix".into(),
         restarts: 20,
     };
-    Script { header: header.into(), kind, request, program: "macrok".into(), arguments: None }
+    Script { header: header(kind), kind, request, program: "macrok".into(), arguments: None }
 }
 
 #[cfg(test)]

@@ -8,5 +8,5 @@ mod quote;
 mod script;
 
 pub use bundled::bundled_script;
-pub use quote::shell_quoted;
+pub use quote::{shell_line, shell_quoted};
 pub use script::{JobRequest, Script, ScriptKind};

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display};
 
-use super::quote::shell_quoted;
+use super::quote::{shell_line, shell_quoted};
 use crate::job::TimeLimit;
 
 const LAUNCH: &str = include_str!("parts/launch.sh");
@@ -103,44 +103,46 @@ pub struct Script {
 }
 
 impl Script {
-    /// Writes the lines that depend on the site or the job.
-    fn write_editable_lines(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// Returns the lines that depend on the site or the job, each with a note.
+    fn editable_lines(&self) -> Vec<(String, &'static str)> {
         let JobRequest { nodes, tasks_per_node, cpus_per_task, time, job_name, .. } = &self.request;
-        directive(f, format_args!("--job-name={job_name}"), "")?;
-        directive(f, format_args!("--nodes={nodes}"), "")?;
-        directive(
-            f,
-            format_args!("--ntasks-per-node={tasks_per_node}"),
-            "ranks of a node; one a socket is usual",
-        )?;
-        directive(
-            f,
-            format_args!("--cpus-per-task={cpus_per_task}"),
-            "threads of a rank: cores of a node / its ranks",
-        )?;
-        directive(f, format_args!("--time={time}"), "")?;
-        optional(f, "--mem", self.request.memory.as_deref(), "64G", "memory of a node")?;
-        optional(f, "--partition", self.request.partition.as_deref(), "NAME", "")?;
-        optional(f, "--account", self.request.account.as_deref(), "NAME", "")?;
-        self.request.sbatch_options.iter().try_for_each(|option| directive(f, format_args!("{option}"), ""))
+        let JobRequest { memory, partition, account, sbatch_options, .. } = &self.request;
+        // An option without a value becomes an example in a comment.
+        let optional = |name: &str, value: &Option<String>, example: &str| match value {
+            Some(value) => directive(format_args!("{name}={value}")),
+            None => format!("##SBATCH {name}={example}"),
+        };
+        let mut lines = vec![
+            (directive(format_args!("--job-name={job_name}")), ""),
+            (directive(format_args!("--nodes={nodes}")), ""),
+            (
+                directive(format_args!("--ntasks-per-node={tasks_per_node}")),
+                "ranks per node; usually one per socket",
+            ),
+            (
+                directive(format_args!("--cpus-per-task={cpus_per_task}")),
+                "threads per rank: cores of a node / its ranks",
+            ),
+            (directive(format_args!("--time={time}")), ""),
+            (optional("--mem", memory, "64G"), "memory of a node"),
+            (optional("--partition", partition, "NAME"), ""),
+            (optional("--account", account, "NAME"), ""),
+        ];
+        lines.extend(sbatch_options.iter().map(|option| (directive(option), "")));
+        lines
     }
 
-    fn write_fixed_lines(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.kind.resumes() {
-            let before = warning_seconds(self.request.time);
-            directive(
-                f,
-                format_args!("--signal=USR1@{before}"),
-                "so many seconds before the end: a checkpoint",
-            )?;
-        }
-        directive(f, format_args!("--requeue"), "")?;
-        directive(f, format_args!("--open-mode=append"), "one log, also of a job that starts again")?;
-        directive(
-            f,
-            format_args!("--output=%x-%j.out"),
-            "a folder in this path must be there, or nothing runs",
-        )
+    /// Returns the lines that macrok relies on, each with a note.
+    fn fixed_lines(&self) -> Vec<(String, &'static str)> {
+        let signal = format!("--signal=USR1@{}", warning_seconds(self.request.time));
+        let signal = (directive(signal), "seconds before the end at which a checkpoint is written");
+        let others = [
+            ("--requeue", ""),
+            ("--open-mode=append", "one log, also after a restart"),
+            ("--output=%x-%j.out", "a folder in this path must exist, or nothing runs"),
+        ];
+        let others = others.map(|(option, note)| (directive(option), note));
+        self.kind.resumes().then_some(signal).into_iter().chain(others).collect()
     }
 }
 
@@ -149,27 +151,15 @@ fn warning_seconds(TimeLimit(time): TimeLimit) -> u64 {
     (time.as_secs() / 4).min(120)
 }
 
-/// Writes a line for sbatch, with a note.
-fn directive(f: &mut fmt::Formatter<'_>, option: impl Display, note: &str) -> fmt::Result {
-    line_with_note(f, &format!("#SBATCH {option}"), note)
+fn directive(option: impl Display) -> String {
+    format!("#SBATCH {option}")
 }
 
-/// Writes a line for an option, or an example in a comment if it has no value.
-fn optional(
-    f: &mut fmt::Formatter<'_>,
-    name: &str,
-    value: Option<&str>,
-    example: &str,
-    note: &str,
-) -> fmt::Result {
-    match value {
-        Some(value) => directive(f, format_args!("{name}={value}"), note),
-        None => line_with_note(f, &format!("##SBATCH {name}={example}"), note),
-    }
-}
-
-fn line_with_note(f: &mut fmt::Formatter<'_>, line: &str, note: &str) -> fmt::Result {
-    if note.is_empty() { writeln!(f, "{line}") } else { writeln!(f, "{line:<34}  # {note}") }
+fn write_lines(f: &mut fmt::Formatter<'_>, lines: &[(String, &str)]) -> fmt::Result {
+    lines.iter().try_for_each(|(line, note)| match *note {
+        "" => writeln!(f, "{line}"),
+        note => writeln!(f, "{line:<34}  # {note}"),
+    })
 }
 
 impl Display for Script {
@@ -179,30 +169,23 @@ impl Display for Script {
             writeln!(f, "{}", format!("# {line}").trim_end())?;
         }
         writeln!(f, "#\n# Lines to change, here or as options of sbatch:")?;
-        self.write_editable_lines(f)?;
+        write_lines(f, &self.editable_lines())?;
         writeln!(f, "# Lines to keep:")?;
-        self.write_fixed_lines(f)?;
+        write_lines(f, &self.fixed_lines())?;
         match self.request.modules.as_slice() {
             [] => writeln!(
                 f,
-                "\n# module load openmpi hdf5   # what macrok was built with, where it is not found without"
+                "\n# module load openmpi hdf5   # the modules that macrok was built with, if needed"
             )?,
-            modules => {
-                let words: Vec<String> = modules.iter().map(|name| shell_quoted(name)).collect();
-                writeln!(f, "\nmodule load {} || exit", words.join(" "))?;
-            }
+            modules => writeln!(f, "\nmodule load {} || exit", shell_line(modules))?,
         }
-        write!(
-            f,
-            "{}",
-            LAUNCH.replace("@PROGRAM@", &shell_quoted(&self.program)).replace("@MPI@", &self.request.mpi)
-        )?;
+        let program = shell_quoted(&self.program);
+        write!(f, "{}", LAUNCH.replace("@PROGRAM@", &program).replace("@MPI@", &self.request.mpi))?;
         if self.kind.resumes() {
             write!(f, "{}", FINISH.replace("@RESTARTS@", &self.request.restarts.to_string()))?;
         }
         if let Some(arguments) = &self.arguments {
-            let words: Vec<String> = arguments.iter().map(|word| shell_quoted(word)).collect();
-            writeln!(f, "\nset -- {}", words.join(" "))?;
+            writeln!(f, "\nset -- {}", shell_line(arguments))?;
         }
         write!(f, "{}", self.kind.body().replace("@COMMAND@", self.kind.name()))
     }

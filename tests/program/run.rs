@@ -175,11 +175,11 @@ fn damaged_steps_are_repeated_with_the_same_results() {
         (&record, |path| std::fs::write(path, "{").unwrap(), "its record is damaged"),
         (&record, |path| flip(path, "\"rules\": ", "\"rules\": 1"), "its record is damaged"),
         (&record, |path| std::fs::remove_file(path).unwrap(), "to do"),
-        (classifier, |path| std::fs::remove_file(path).unwrap(), "its file is gone"),
+        (classifier, |path| std::fs::remove_file(path).unwrap(), "its file is missing"),
         (
             classifier,
             |path| std::fs::write(path, "nothing").unwrap(),
-            "its file is not the one that was made",
+            "its file has changed",
         ),
     ];
     for (path, damage, says) in damages {

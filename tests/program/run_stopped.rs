@@ -41,7 +41,7 @@ fn a_killed_run_resumes() {
         assert_eq!(killed.status, None, "{fault}: {killed}");
         assert!(!folder.join("out/results.json").exists(), "{fault}");
         let left = to_do(folder, "job.toml");
-        let begun = left.values().filter(|state| *state == "to go on from its checkpoint").count();
+        let begun = left.values().filter(|state| *state == "to resume from its checkpoint").count();
         assert!(begun <= usize::from(fault.contains("iteration")), "{fault}: {left:?}");
         assert!(left.len() < states(folder, "job.toml").len(), "{fault}: no step was kept");
         let again = run(folder, "job.toml", &[]).ok();
@@ -84,7 +84,7 @@ fn a_stopped_run_keeps_its_fit_and_names_the_command_to_resume() {
     assert!(last.ends_with("run job.toml --out out"), "{said}");
     assert_eq!(checkpoints(folder).len(), 1);
     let left = to_do(folder, "job.toml");
-    assert!(left.values().any(|state| state == "to go on from its checkpoint"), "{left:?}");
+    assert!(left.values().any(|state| state == "to resume from its checkpoint"), "{left:?}");
     let again = run(folder, "job.toml", &[]).ok();
     assert!(again.stdout.contains("resuming after iteration"), "{again}");
     assert_eq!(result_files(folder), undisturbed());

@@ -1,5 +1,5 @@
 
-# Goes on where an earlier run of this job stopped; where there was none, begins.
+# Resumes an earlier run of this job, if there was one.
 [[ " $* " == *" --resume "* ]] || set -- "$@" --resume
 launch @COMMAND@ "$@"
 finish $?

@@ -1,4 +1,4 @@
 
-# What an earlier run of this job finished is not done again.
+# Steps that an earlier run of this job finished are not repeated.
 launch run "$@"
 finish $?

@@ -1,5 +1,5 @@
 
-# A job that Slurm starts again, after the loss of a node, replaces what it may have written.
+# A job that is restarted, after the loss of a node, replaces its output.
 if [ "${SLURM_RESTART_COUNT:-0}" -gt 0 ] && [[ " $* " != *" --force "* ]]; then
     set -- "$@" --force
 fi

@@ -1,5 +1,5 @@
 
-# What is fitted: every metric (separated by semicolons, because formulas have spaces) with every k.
+# The metrics to fit (separated by semicolons, because formulas have spaces), and the values of k.
 IFS=';' read -ra metrics <<<"${MACROK_METRICS:-macro-f1;macro-recall;macro-precision}"
 IFS=' ' read -ra ks <<<"${MACROK_KS:-1 3 5}"
 folder=${MACROK_OUT:-sweep}
@@ -7,17 +7,17 @@ folder=${MACROK_OUT:-sweep}
 IFS=' ' read -ra options <<<"${MACROK_SBATCH:-}"
 columns=(instance-precision macro-precision macro-recall macro-f1 coverage)
 
-# The files of the fit with this number, without what comes after the dot.
+# The names of the files of the fit with this number, without endings.
 files() {
     local metric=${metrics[$1 / ${#ks[@]}]}
     echo "$folder/$1-${metric//[^A-Za-z0-9-]/_}-k${ks[$1 % ${#ks[@]}]}"
 }
 
-# Submits the array, and the job that waits for its end.
+# Submits the array, and the job that waits for it.
 submit() {
     local last=$((${#metrics[@]} * ${#ks[@]} - 1)) array table name
     mkdir -p "$folder" || exit 1
-    # Submitted by sbatch, this is a job itself, whose variables would pass for options of the next.
+    # Within a job, its variables would act as options of the next.
     for name in "${!SLURM_@}"; do
         [ "$name" = SLURM_CONF ] || unset "$name"
     done
@@ -29,7 +29,7 @@ submit() {
     echo "job $array fits $((last + 1)) classifiers into $folder; job ${table%%;*} then writes $folder/table.tsv"
 }
 
-# One fit of the array, and what it is worth on the test data.
+# Fits one classifier of the array and evaluates it on the test data.
 member() {
     local train=$1 test=$2 number=$SLURM_ARRAY_TASK_ID name
     shift 2
@@ -41,12 +41,12 @@ member() {
     finish $?
 }
 
-# The mean of a metric in what `macrok evaluate --json` wrote.
+# Prints the mean of a metric from the output of `macrok evaluate --json`.
 mean() {
     awk -v key="\"$2\":" '$1 == key { here = 1 } here && $1 == "\"mean\":" { print $2 + 0; exit }' "$1"
 }
 
-# A line for each fit; one that failed has no numbers.
+# Writes a line for each fit, without numbers if it failed.
 table() {
     local number name column row missing=0 tab=$'\t'
     local last=$((${#metrics[@]} * ${#ks[@]} - 1))
