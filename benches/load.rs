@@ -1,4 +1,4 @@
-//! Loading a shard from HDF5, the file being in the page cache; bytes in memory a second.
+//! Throughput of loading a shard from an HDF5 file in the page cache, in bytes of memory per second.
 
 #[allow(dead_code)]
 mod made;
@@ -13,7 +13,7 @@ fn load(criterion: &mut Criterion) {
     let (rows, nnz) = (if made::quick() { 100 } else { 40_000 }, 200);
     let mut group = criterion.benchmark_group("load");
     group.sample_size(10).warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(3));
-    // Columns and values; the labels and the row starts are a few percent more.
+    // Columns and values; labels and row starts add a few percent.
     group.throughput(Throughput::Bytes(rows * nnz * 8));
     for (name, layout) in [("contiguous", Layout::Contiguous), ("gzip", Layout::Gzip)] {
         let file = LazyCell::new(|| DataFile::new(rows, 13_330, nnz as u32, layout));

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 static BEATS: AtomicU64 = AtomicU64::new(0);
 
-/// Records that this rank made progress. Call it now and then in any work that can take minutes.
+/// Records progress of this rank. Call it now and then in any work that can take minutes.
 #[inline]
 pub fn beat() {
     BEATS.fetch_add(1, Ordering::Relaxed);

@@ -1,7 +1,7 @@
-//! Random numbers that depend on nothing but what they are for: a counter-based generator keyed by
-//! the seed. The same row gets the same draw on any rank, thread and in any order.
+//! A counter-based random number generator keyed by the seed: a row gets the same draw on any rank and thread, and in any
+//! order.
 
-/// What a draw is for; part of the counter, so that two uses never share a number.
+/// The use of a draw. It is part of the counter, so that two uses never share a number.
 #[derive(Clone, Copy, Debug)]
 pub enum Purpose {
     InitialRule = 1,
@@ -32,7 +32,7 @@ fn philox(counter: [u32; 4], key: [u32; 2]) -> [u32; 4] {
     c
 }
 
-/// 64 random bits for (`seed`, `purpose`, `round`, `index`). `index` is a global row or a label.
+/// Returns 64 random bits for (`seed`, `purpose`, `round`, `index`); `index` is a global row or a label.
 pub fn bits(seed: u64, purpose: Purpose, round: u32, index: u64) -> u64 {
     debug_assert!(round < 1 << 24, "the round shares a word with the purpose");
     let counter = [index as u32, (index >> 32) as u32, (round << 8) | purpose as u32, 0];
@@ -40,14 +40,14 @@ pub fn bits(seed: u64, purpose: Purpose, round: u32, index: u64) -> u64 {
     u64::from(c[0]) | u64::from(c[1]) << 32
 }
 
-/// Uniform in [0, 1) with 53 bits.
+/// Converts random bits to a uniform number in [0, 1) with 53 bits.
 pub fn uniform(bits: u64) -> f64 {
     (bits >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
 
 const WEYL: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// All bits of a number, each depending on all of them: neighbours become strangers, and no two the same.
+/// Mixes the bits of a number, bijectively (the finaliser of SplitMix64).
 #[inline]
 pub fn mix_bits(number: u64) -> u64 {
     let mut z = number.wrapping_add(WEYL);
@@ -56,7 +56,7 @@ pub fn mix_bits(number: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// A fast sequence of its own for one row, started by a draw of [`bits`] (SplitMix64, Steele et al. 2014).
+/// A fast random sequence for one row, seeded by a draw of [`bits`] (SplitMix64, Steele et al. 2014).
 #[derive(Clone, Debug)]
 pub struct RandomSequence(u64);
 
@@ -65,7 +65,7 @@ impl RandomSequence {
         RandomSequence(bits(seed, purpose, 0, index))
     }
 
-    /// One that begins at `start`, after `skipped` draws.
+    /// Returns the sequence with seed `start`, after `skipped` draws.
     pub fn from_bits(start: u64, skipped: u64) -> RandomSequence {
         RandomSequence(start.wrapping_add(WEYL.wrapping_mul(skipped)))
     }

@@ -1,4 +1,4 @@
-//! Large arrays and the memory behind them: zeroed pages, page faults taken early, prefetching.
+//! Large arrays and their memory: zeroed pages, page faults taken in advance, prefetching.
 
 mod prefault;
 pub mod prefetch;

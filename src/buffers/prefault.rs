@@ -1,14 +1,14 @@
-//! Memory that is about to be written to for the first time.
+//! Page faults taken in advance.
 
 #![allow(unsafe_code)]
 
-/// Takes the pages of a slice that have not been written to yet from the system, all in one call: a page fault for each
-/// would take longer than filling it. Changes no content; where the system cannot do this, pages come by faults as ever.
+/// Maps the untouched pages of a slice in one system call, which is faster than one page fault for each. Changes no
+/// content; if the system does not support this, pages are mapped on first use as usual.
 #[inline]
 pub fn prefault_pages<T>(slice: &mut [T]) {
     #[cfg(target_os = "linux")]
     {
-        // SAFETY: asks for a constant of the system.
+        // SAFETY: reads a constant of the system.
         let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) }.max(1) as usize;
         let range = slice.as_mut_ptr_range();
         let first = range.start.addr() / page * page;
@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn content_stays_and_zeros_are_zeros() {
+    fn prefaulting_keeps_content_and_leaves_zeros() {
         for length in [0, 1, 5000, 1 << 20] {
             let mut numbers = vec![0u32; length];
             numbers.iter_mut().take(length / 2).for_each(|number| *number = 7);

@@ -1,26 +1,25 @@
-//! Asking for memory before it is needed.
+//! Prefetching: requesting memory before it is needed.
 
 #![allow(unsafe_code)]
 
-/// Asks for an element, so that looking it up soon does not wait for memory. Does nothing where the processor
-/// cannot be asked.
+/// Requests an element, so that a look-up soon after does not wait for memory. Does nothing on processors without
+/// such an instruction.
 #[inline(always)]
 pub fn prefetch<T>(elements: &[T], at: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: every processor of this kind has the instruction, and asking for an address does no harm
-        // wherever it points.
+        // SAFETY: every x86-64 processor has the instruction, and it is harmless for any address.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(elements.as_ptr().wrapping_add(at).cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (elements, at);
 }
 
-/// How many elements before its turn one is asked for.
+/// Turns between the request for an element and its use.
 const PREFETCH_DISTANCE: usize = 32;
 
-/// Asks for the element that will be looked up some turns after `turn`; `place` says where that of each turn is.
+/// Requests the element that a later turn looks up; `place` gives the subscript of each turn.
 #[inline(always)]
 pub fn prefetch_ahead<T, P>(elements: &[T], turns: &[P], turn: usize, place: impl Fn(&P) -> usize) {
     if let Some(later) = turns.get(turn + PREFETCH_DISTANCE) {
@@ -28,7 +27,7 @@ pub fn prefetch_ahead<T, P>(elements: &[T], turns: &[P], turn: usize, place: imp
     }
 }
 
-/// The elements at `places`, which lie anywhere.
+/// Returns the elements at `places`, in any order.
 #[inline(always)]
 pub fn gather_prefetched<T: Copy>(elements: &[T], places: &[u32]) -> impl Iterator<Item = T> {
     places.iter().enumerate().map(move |(turn, &place)| {
@@ -37,12 +36,21 @@ pub fn gather_prefetched<T: Copy>(elements: &[T], places: &[u32]) -> impl Iterat
     })
 }
 
+/// Loads elements into the cache by reading one of every cache line. The reads do not depend on each other, so the
+/// processor overlaps them.
+#[inline(always)]
+pub fn read_cache_lines<T>(elements: &[T], read: impl Fn(&T) -> u64) {
+    const CACHE_LINE: usize = 64;
+    let some = elements.iter().step_by(CACHE_LINE / size_of::<T>());
+    std::hint::black_box(some.fold(0, |all, element| all ^ read(element)));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn asking_early_changes_nothing() {
+    fn prefetching_changes_no_element() {
         let elements: Vec<u64> = (0..100).map(|at| at * at).collect();
         for length in [0, 1, PREFETCH_DISTANCE, PREFETCH_DISTANCE + 1, 90] {
             let places: Vec<u32> = (0..length as u32).map(|at| at * 37 % 100).collect();

@@ -1,14 +1,12 @@
-//! Large arrays in large pages.
+//! Zeroed arrays in large pages.
 
 use std::ops::{Deref, DerefMut};
 
 use bytemuck::Pod;
 use memmap2::MmapMut;
 
-/// An array that begins as zeros, in pages of 2 MiB where the system has them: filling it for the first
-/// time then takes some hundred page faults instead of hundred thousands, and looking up far apart places
-/// of it does not wait for their addresses. Memory is taken from the node when it is first written to, by
-/// the thread that does.
+/// A zero-initialised array, in pages of 2 MiB where the system offers them: filling it takes far fewer page faults,
+/// and scattered look-ups far fewer address translations. Each page is allocated by the thread that first writes to it.
 pub struct ZeroedArray<T> {
     pages: Pages<T>,
     length: usize,
@@ -16,7 +14,7 @@ pub struct ZeroedArray<T> {
 
 enum Pages<T> {
     Mapped(MmapMut),
-    /// Too small for pages of its own, or the system would not give any.
+    /// Too small for large pages, or the system refused to map any.
     Heap(Vec<T>),
 }
 
@@ -29,7 +27,7 @@ impl<T: Pod> ZeroedArray<T> {
         let mapped = if bytes >= MIN_MAPPED_BYTES { MmapMut::map_anon(bytes).ok() } else { None };
         let pages = match mapped {
             Some(map) => {
-                // A wish: where it is not granted, pages are small.
+                // If this fails, pages are small.
                 #[cfg(target_os = "linux")]
                 let _ = map.advise(memmap2::Advice::HugePage);
                 Pages::Mapped(map)
@@ -46,7 +44,7 @@ impl<T: Pod> Deref for ZeroedArray<T> {
     #[inline]
     fn deref(&self) -> &[T] {
         match &self.pages {
-            // Pages are aligned for every number.
+            // Pages are aligned for every number type.
             Pages::Mapped(map) => &bytemuck::cast_slice(map)[..self.length],
             Pages::Heap(heap) => heap,
         }
@@ -68,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn small_and_large_arrays_begin_as_zeros_and_keep_what_is_written() {
+    fn small_and_large_arrays_start_as_zeros_and_keep_writes() {
         for length in [0, 1, 1000, MIN_MAPPED_BYTES / 8, MIN_MAPPED_BYTES / 8 + 3, 3 * MIN_MAPPED_BYTES] {
             let mut array: ZeroedArray<u64> = ZeroedArray::new(length);
             assert_eq!(array.len(), length);

@@ -1,8 +1,8 @@
-//! Rules that need no optimisation: weights from label priors, and the closed forms of the paper.
+//! Baselines: rules that need no optimisation.
 
 use super::rule::Rule;
 
-/// The strategies the paper compares with (section "Experiments"), and its closed forms.
+/// A strategy that the paper compares with (Section 6), or one of its closed forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum BaselineStrategy {
     /// The k most probable labels; best for instance precision
@@ -32,7 +32,7 @@ impl BaselineStrategy {
     }
 }
 
-/// The constants a strategy uses.
+/// Constants of the strategies.
 #[derive(Clone, Copy, Debug)]
 pub struct BaselineConstants {
     pub beta: f64,
@@ -40,10 +40,10 @@ pub struct BaselineConstants {
     pub propensity_b: f64,
 }
 
-/// The rule of a strategy for labels with `positives` of `rows` instances.
+/// Returns the rule of a strategy for labels with `positives` of `rows` instances.
 ///
-/// A label without a positive has no estimate of its prior. Where the formula divides by the prior
-/// its slope is next to 0: it is chosen after every label that promises something.
+/// The prior of a label without positives is unknown. If the formula divides by it, the slope is tiny, so that the label
+/// is chosen last.
 pub fn baseline_rule(
     strategy: BaselineStrategy,
     positives: &[u64],
@@ -57,7 +57,7 @@ pub fn baseline_rule(
         BaselineStrategy::PowerLaw => seen(count, prior(count).powf(-constants.beta)),
         BaselineStrategy::Log => seen(count, -prior(count).ln()),
         BaselineStrategy::MacroRecall => seen(count, 1.0 / prior(count)),
-        // A label that is always there: 1 - prior is 0 and its specificity means nothing.
+        // 1 - prior is 0 and the specificity undefined.
         BaselineStrategy::MacroBalancedAccuracy if count == rows => 0.5,
         BaselineStrategy::MacroBalancedAccuracy => {
             seen(count, 0.5 / prior(count) + 0.5 / (1.0 - prior(count)))
@@ -85,10 +85,10 @@ pub fn baseline_rule(
     rule.order_without_positives(positives)
 }
 
-/// The chance that a relevant label was noticed at all (Jain et al. 2016, as the Extreme
-/// Classification repository computes it): 1 / (1 + C (N_l + B)^-A), C = (log N - 1)(B + 1)^A.
+/// Returns propensities, the probabilities that a relevant label is observed: 1 / (1 + C (N_l + B)^-A) with
+/// C = (log N - 1)(B + 1)^A (Jain et al. 2016, as computed by the Extreme Classification repository).
 pub fn propensities(positives: &[u64], rows: u64, a: f64, b: f64) -> Vec<f64> {
-    // For fewer than three instances C would be negative and a propensity above 1.
+    // Below three instances C would be negative and propensities above 1.
     let c = ((rows as f64).ln() - 1.0).max(0.0) * (b + 1.0).powf(a);
     positives.iter().map(|&count| 1.0 / (1.0 + c * (count as f64 + b).powf(-a))).collect()
 }

@@ -1,27 +1,28 @@
-//! Every kernel this processor has against the scalar one and against the definition, on rows made to
-//! be hard: ties, near ties, coefficients at the ends of f32, rows of every length around a vector's.
+//! Every kernel of this processor, compared with the scalar one and with the definition on hard rows: ties, near ties,
+//! coefficients at the ends of f32, all lengths around that of a vector.
 
 use super::kernel::{CoefficientTable, Kernel};
 use super::kth_score::{from_ordinal, ordinal};
 use super::prepared_rule::PreparedRule;
 use super::select::{ChosenLabels, Pick, Selector};
+use super::zero_labels::Place;
 use super::{Candidates, Rule};
 use crate::random::{Purpose, RandomSequence};
-use crate::shard::{ColumnCoding, Marginals};
+use crate::shard::{ColumnCoding, LabelId, Marginals};
 use crate::sparse::Csr;
 
-/// How coefficients and marginals are drawn.
+/// A distribution of coefficients and marginals.
 #[derive(Clone, Copy, Debug)]
 enum Distribution {
     /// Anything in [-1, 1] and [0, 1].
     Smooth,
-    /// Few different numbers: ties everywhere.
+    /// Few different numbers, hence many ties.
     Coarse,
-    /// Products and sums around the middle between two singles, where rounding is decided.
+    /// Products and sums around the middle between two singles, where rounding changes direction.
     Middles,
     /// From the smallest to the largest single.
     Wild,
-    /// Sums beyond the largest single, and just not.
+    /// Sums just below and just above the largest single.
     Huge,
 }
 
@@ -63,18 +64,18 @@ fn case(seed: u64, draw: Distribution, labels: usize, rows: usize, longest: usiz
     let mut random = RandomSequence::new(seed, Purpose::SynthRow, labels as u64);
     let slopes = (0..labels).map(|_| coefficient(&mut random, draw)).collect();
     let mut intercepts: Vec<f32> = (0..labels).map(|_| coefficient(&mut random, draw)).collect();
-    // In half of the cases what is not stored hardly ever wins, as in practice.
+    // In half of the cases zero labels rarely win, as in practice.
     if seed.is_multiple_of(2) {
         intercepts.iter_mut().for_each(|intercept| *intercept = -intercept.abs());
     }
     let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
     for _ in 0..rows {
         let length = (random.next_bits() % (longest as u64 + 1)).min(labels as u64);
-        // Labels ascend by steps that leave room for the rest.
+        // Steps leave enough labels for the rest of the row.
         let mut label = 0;
         for left in (1..=length).rev() {
-            let room = labels as u64 - label - left;
-            label += random.next_bits() % (room / left * 2 + 1).min(room + 1);
+            let spare = labels as u64 - label - left;
+            label += random.next_bits() % (spare / left * 2 + 1).min(spare + 1);
             indices.push(label as u32);
             values.push(marginal(&mut random, draw));
             label += 1;
@@ -85,19 +86,20 @@ fn case(seed: u64, draw: Distribution, labels: usize, rows: usize, longest: usiz
     Case { rule: Rule { slopes, intercepts }, marginals: (&matrix).into() }
 }
 
-/// The definition, on one row.
+/// Applies the definition to one row.
 fn definition(case: &Case, local: usize, k: usize, candidates: Candidates) -> Vec<Pick> {
     let Rule { slopes, intercepts } = &case.rule;
-    let pick = |label: u32, marginal: f32| {
-        let (slope, intercept) = (slopes[label as usize], intercepts[label as usize]);
+    let pick = |label: LabelId, marginal: f32| {
+        let (slope, intercept) = (slopes[label.index()], intercepts[label.index()]);
         Pick { label, marginal, score: f64::from(slope) * f64::from(marginal) + f64::from(intercept) }
     };
     let best_first = |picks: &mut Vec<Pick>| {
         picks.sort_by(|a, b| b.score.partial_cmp(&a.score).unwrap().then(a.label.cmp(&b.label)));
     };
-    let stored: Vec<(u32, f32)> = case.marginals.labels_and_marginals(local).collect();
+    let stored: Vec<(LabelId, f32)> = case.marginals.labels_and_marginals(local).collect();
     let mut picks: Vec<Pick> = stored.iter().map(|&(label, marginal)| pick(label, marginal)).collect();
     let mut others: Vec<Pick> = (0..case.rule.labels() as u32)
+        .map(LabelId)
         .filter(|label| stored.binary_search_by_key(label, |entry| entry.0).is_err())
         .map(|label| pick(label, 0.0))
         .collect();
@@ -124,12 +126,12 @@ fn picks(kernel: Kernel, case: &Case, k: usize, candidates: Candidates) -> Vec<V
     let mut ranking = Selector::default();
     let ranked = (0..marginals.rows()).map(|local| ranking.select(&prepared, marginals.row(local)).to_vec());
     let ranked: Vec<Vec<Pick>> = ranked.collect();
-    // What is chosen for counting must be what is ranked for prediction.
+    // The same labels must be chosen for counting and ranked for prediction.
     let mut chosen = ChosenLabels::default();
     Selector::default().choose_batch(&prepared, marginals, 0..marginals.rows(), &mut chosen);
     let chosen = chosen_by_row(&prepared, marginals, &chosen);
     for (local, (chosen, ranked)) in chosen.into_iter().zip(&ranked).enumerate() {
-        let mut wanted: Vec<(u32, u32)> =
+        let mut wanted: Vec<(LabelId, u32)> =
             ranked.iter().map(|pick| (pick.label, pick.marginal.to_bits())).collect();
         wanted.sort_unstable();
         assert_eq!(chosen, wanted, "{} on row {local}, k = {k}", kernel.name());
@@ -137,22 +139,23 @@ fn picks(kernel: Kernel, case: &Case, k: usize, candidates: Candidates) -> Vec<V
     ranked
 }
 
-/// Labels and marginals of what was chosen for each row, in order.
+/// Returns the labels chosen for each row with their marginals, in order.
 fn chosen_by_row(
     rule: &PreparedRule<'_>,
     marginals: &Marginals,
     chosen: &ChosenLabels,
-) -> Vec<Vec<(u32, u32)>> {
+) -> Vec<Vec<(LabelId, u32)>> {
     let mut rows = vec![Vec::new(); marginals.rows()];
-    let ends: Vec<usize> = (1..=marginals.rows()).map(|local| marginals.first_entry(local)).collect();
+    let ends: Vec<usize> =
+        (0..marginals.rows()).map(|local| marginals.entry_range(local..local + 1).end).collect();
     for chosen in &chosen.entries {
-        let local = ends.partition_point(|&end| end <= chosen.entry);
-        rows[local].push((marginals.label(chosen.column), marginals.values()[chosen.entry].to_bits()));
+        let local = ends.partition_point(|&end| end <= chosen.entry.0);
+        rows[local].push((marginals.label(chosen.column), marginals.value(chosen.entry).to_bits()));
     }
     for prefix in &chosen.zero_labels {
         let stored = &chosen.stored_places[prefix.stored_places.clone()];
-        let taken = (0..prefix.length).filter(|place| !stored.contains(place));
-        let label = |place: u32| (rule.zero_labels.get(place as usize).label, 0);
+        let taken = (0..prefix.length).map(Place).filter(|place| !stored.contains(place));
+        let label = |place: Place| (rule.zero_labels.get(place).label, 0);
         rows[prefix.local].extend(taken.map(label));
     }
     rows.iter_mut().for_each(|row| row.sort_unstable());
@@ -168,7 +171,7 @@ const CASES: [Distribution; 5] = [
 ];
 
 #[test]
-fn all_kernels_pick_what_the_definition_says() {
+fn all_kernels_match_the_definition() {
     for draw in CASES {
         for (seed, k) in (0..).zip([1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17, 33, 60]) {
             let case = case(seed, draw, 90, 60, 70);
@@ -184,7 +187,7 @@ fn all_kernels_pick_what_the_definition_says() {
     }
 }
 
-/// So many labels that they are renumbered, and then that they share codes.
+/// With enough labels that they are renumbered, and more, that they share codes.
 #[test]
 fn shared_codes_change_nothing() {
     for draw in CASES {
@@ -192,7 +195,7 @@ fn shared_codes_change_nothing() {
             shared_codes(draw, labels, 10);
         }
     }
-    // More than a byte tells apart. The definition looks at every label of every row.
+    // Offsets of two bytes. One row, because the definition scores every label.
     shared_codes(Distribution::Smooth, 300 * ColumnCoding::CODES, 1);
 }
 
@@ -209,7 +212,7 @@ fn shared_codes(draw: Distribution, labels: usize, rows: usize) {
     }
 }
 
-/// Millions of rows, kernel against kernel.
+/// Compares kernels on millions of rows.
 #[test]
 fn all_kernels_pick_the_same_bits() {
     let [others @ .., scalar] = &Kernel::available()[..] else { return };
@@ -217,7 +220,7 @@ fn all_kernels_pick_the_same_bits() {
     for round in 0..10 {
         for draw in CASES {
             for (at, k) in [1, 3, 5, 8, 10, 25].into_iter().enumerate() {
-                // Once with so many labels that they share codes.
+                // The first round has enough labels to share codes.
                 let labels = if round == 0 { 3 * ColumnCoding::CODES } else { 3000 };
                 let case = case(100 * round + at as u64, draw, labels, 5000, 60);
                 let wanted = picks(*scalar, &case, k, Candidates::All);

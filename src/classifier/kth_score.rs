@@ -2,27 +2,27 @@
 
 use super::kernel::{Kernel, RowScratch, THRESHOLDS};
 
-/// Single scores as integers, so that neighbouring numbers differ by 1. Both zeros are 0.
+/// Maps single scores to integers such that neighbouring numbers differ by 1. Both zeros are 0.
 pub(super) fn ordinal(score: f32) -> i64 {
     let bits = score.to_bits();
     let size = i64::from(bits & i32::MAX as u32);
     if bits >> 31 == 1 { -size } else { size }
 }
 
-/// The single score of a step; beyond the ends, infinity.
+/// Returns the single score of an ordinal; infinity beyond the ends.
 pub(super) fn from_ordinal(ordinal: i64) -> f32 {
     let size = f32::from_bits(ordinal.unsigned_abs().min(f32::INFINITY.to_bits().into()) as u32);
     if ordinal < 0 { -size } else { size }
 }
 
-/// Single scores this many steps apart are in the same order exactly. One step is not enough: two exact
+/// Single scores whose ordinals differ by this much are in the order of the exact scores. One is not enough: two exact
 /// scores on both sides of the middle between two singles may be the same number in double precision.
 pub(super) const DECISIVE_DISTANCE: i64 = 2;
 
-/// The most that [`kth_largest_small_k`] can look for.
+/// The largest k of [`kth_largest_small_k`].
 pub(super) const MAX_SMALL_K: usize = 8;
 
-/// The k-th largest of some numbers, k at most [`MAX_SMALL_K`].
+/// Returns the k-th largest of some numbers, for k up to [`MAX_SMALL_K`].
 pub(super) fn kth_largest_small_k(numbers: impl Iterator<Item = i64>, k: usize) -> i64 {
     match k {
         1 => kth_by_insertion::<1>(numbers),
@@ -39,7 +39,7 @@ pub(super) fn kth_largest_small_k(numbers: impl Iterator<Item = i64>, k: usize) 
 fn kth_by_insertion<const K: usize>(numbers: impl Iterator<Item = i64>) -> i64 {
     let mut best = [i64::MIN; K];
     for number in numbers {
-        // Each sinks to its place without a branch: where that is cannot be predicted.
+        // Without a branch, which would be mispredicted.
         let mut sinking = number;
         for place in &mut best {
             (*place, sinking) = ((*place).max(sinking), (*place).min(sinking));
@@ -48,19 +48,19 @@ fn kth_by_insertion<const K: usize>(numbers: impl Iterator<Item = i64>) -> i64 {
     best[K - 1]
 }
 
-/// Searches the k-th largest score of a row by counting how many reach a few guesses at a time: counting
-/// is fast and has no branches. Remembers where it was in the last row, a good first guess for the next.
+/// Finds the k-th largest score of a row by counting how many scores reach a few guesses at a time, which is fast and has no
+/// branches. The result of the last row is the first guess for the next.
 #[derive(Default)]
 pub(super) struct KthScoreFinder {
     last: i64,
 }
 
-/// How far around the last row's threshold the next one is looked for first: a factor of 2, and of 16.
+/// Distances of the first guesses from the result of the last row: factors of 2 and 16.
 const GUESS_DISTANCES: [i64; 2] = [1 << 23, 1 << 25];
 
 impl KthScoreFinder {
-    /// The step of the k-th largest of `length` scores; or, where the next one is far from it, one that all
-    /// but the best k are [`DECISIVE_DISTANCE`] below, and the best k not. At least `k` reach `low`.
+    /// Returns the ordinal of the k-th largest of `length` scores, or one that separates the best k: all others are
+    /// [`DECISIVE_DISTANCE`] below it. At least `k` scores reach `low`.
     pub(super) fn find(
         &mut self,
         kernel: Kernel,
@@ -69,16 +69,16 @@ impl KthScoreFinder {
         k: usize,
         low: i64,
     ) -> i64 {
-        // At least k reach `low`, fewer than k reach `high`.
+        // At least k scores reach `low`, fewer than k reach `high`.
         let (mut low, mut high) = (low, ordinal(f32::INFINITY) + 1);
         let mut guesses = [-GUESS_DISTANCES[1], -GUESS_DISTANCES[0], GUESS_DISTANCES[0], GUESS_DISTANCES[1]]
             .map(|far| self.last + far);
         while high - low > 1 {
-            // Below `high`, which may be beyond infinity.
+            // `high` may be beyond infinity.
             guesses = guesses.map(|guess| guess.clamp(low, high - 1));
             let reached = kernel.count(space, length, guesses.map(from_ordinal));
             for (guess, reached) in guesses.into_iter().zip(reached) {
-                // In a gap of the scores, where exact ones cannot choose others.
+                // In a gap between scores, where exact scores cannot differ in order.
                 let in_gap = || {
                     kernel.count(space, length, [from_ordinal(guess - DECISIVE_DISTANCE); THRESHOLDS])[0] == k
                 };

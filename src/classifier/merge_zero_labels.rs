@@ -1,99 +1,129 @@
-//! Entries of a row against labels that it does not store, decided in single precision.
+//! The merge of a row's best entries with its zero labels.
 
 use super::kernel::{MAX_BOUNDED_K, ScoreKind};
 use super::kth_score::{DECISIVE_DISTANCE, ordinal};
 use super::prepared_rule::PreparedRule;
-use super::row_top_k::RowTopK;
+use super::row_top_k::RowEntry;
 use super::rule::Candidates;
-use crate::shard::Row;
+use super::select::Pick;
+use super::zero_labels::{Place, StoredPlaces, ZeroLabel};
+use crate::shard::{Position, Row};
 
-/// So many of the list are looked for in the row one by one. Where more matter, all entries of the row are looked up
-/// in the list.
-const MAX_SINGLE_LOOKUPS: usize = 24;
-
-/// The best k labels of a row.
-pub(super) struct MergedTopK {
-    /// Numbers of the entries, best first; as many as are `kept` are among them.
-    order: [u8; MAX_BOUNDED_K],
-    kept: usize,
-    /// How much of the list of zero labels has the others, see [`RowTopK::zero_labels_left`].
-    pub length: usize,
-}
-
-impl MergedTopK {
-    /// Numbers of the entries that are among the best.
-    pub fn kept(&self) -> impl Iterator<Item = usize> {
-        self.order[..self.kept].iter().map(|&number| number.into())
-    }
-}
-
-/// Lets the list of zero labels replace the worst of the best k entries of a row, one after the other. `None` where
-/// single precision cannot decide, or the entries have no single scores.
-pub(super) fn merge_in_single_precision(
+/// Lets zero labels replace the worst of `entries` and fill up missing ones. On entry these are the best k entries, or all
+/// that could be among the best k labels; `least` is a lower bound of their single scores. On return they are those among
+/// the best k labels, in no particular order. The rest is a prefix of the rule's zero labels, of which the row skips
+/// those it stores; returns the length of this prefix.
+///
+/// `single_score` is defined if scoring gives single scores and the row has more than k entries.
+pub(super) fn merge_zero_labels(
     rule: &PreparedRule<'_>,
     row: Row<'_>,
-    top_k: &mut RowTopK,
-) -> Option<MergedTopK> {
+    least: f32,
+    entries: &mut Vec<RowEntry>,
+    single_score: impl Fn(Position) -> f32,
+    stored: &mut StoredPlaces,
+    scored: &mut Vec<(Pick, RowEntry)>,
+) -> usize {
+    let full = entries.len() >= rule.k;
+    if full && (rule.candidates == Candidates::Support || !rule.zero_labels_compete(least)) {
+        return 0;
+    }
+    merge_in_single_precision(rule, row, entries, single_score, stored)
+        .unwrap_or_else(|| merge_in_double_precision(rule, row, entries, stored, scored))
+}
+
+/// Takes zero labels, best first, while one `wins`, given the number of those taken before. Returns how many were taken
+/// and the length of the prefix of the list that has them; `None` if `wins` cannot tell.
+fn take_zero_labels(
+    rule: &PreparedRule<'_>,
+    row: Row<'_>,
+    stored: &mut StoredPlaces,
+    wins: impl Fn(usize, ZeroLabel) -> Option<bool>,
+) -> Option<(usize, usize)> {
+    let (mut taken, mut length) = (0, 0);
+    for place in (0..rule.zero_labels.len() as u32).map(Place) {
+        if taken == rule.k || !wins(taken, rule.zero_labels.get(place))? {
+            break;
+        }
+        if !stored.contains(rule, row, place) {
+            (taken, length) = (taken + 1, place.0 as usize + 1);
+        }
+    }
+    Some((taken, length))
+}
+
+/// Merges by single scores. `None` if there are none, or they cannot decide.
+fn merge_in_single_precision(
+    rule: &PreparedRule<'_>,
+    row: Row<'_>,
+    entries: &mut Vec<RowEntry>,
+    single_score: impl Fn(Position) -> f32,
+    stored: &mut StoredPlaces,
+) -> Option<usize> {
     let k = rule.k;
     if rule.table.score_kind() == ScoreKind::Bound
         || rule.candidates == Candidates::Support
         || k > MAX_BOUNDED_K
-        // Otherwise all entries were chosen without being scored.
         || row.len() <= k
-        || top_k.entries().len() != k
+        || entries.len() != k
     {
         return None;
     }
     let mut singles = [f32::NEG_INFINITY; MAX_BOUNDED_K];
-    singles.iter_mut().zip(top_k.entries()).for_each(|(single, entry)| *single = top_k.single_score(entry));
+    singles.iter_mut().zip(&*entries).for_each(|(single, entry)| *single = single_score(entry.position));
     let order = order_descending(&singles, k)?;
     let worst = |kept: usize| ordinal(singles[usize::from(order[kept - 1])]);
-    let places = top_k.clear_places(rule);
-    let (mut kept, mut length) = (k, 0);
-    for place in 0..rule.zero_labels.len() {
-        if kept == 0 {
-            break;
-        }
-        let one = rule.zero_labels.get(place);
-        let better = ordinal(one.intercept) - worst(kept);
-        if better <= -DECISIVE_DISTANCE {
-            break;
-        }
-        if better < DECISIVE_DISTANCE {
-            return None;
-        }
-        let in_row = if place < MAX_SINGLE_LOOKUPS {
-            let in_row = rule.kernel.has_column(&rule.table, row, one.column);
-            if in_row {
-                places.insert(place);
-            }
-            in_row
-        } else {
-            if place == MAX_SINGLE_LOOKUPS {
-                rule.zero_labels.find_stored(row, places);
-            }
-            places.contains(place)
-        };
-        if !in_row {
-            (kept, length) = (kept - 1, place + 1);
-        }
+    let (taken, length) = take_zero_labels(rule, row, stored, |taken, one| {
+        let better = ordinal(one.intercept) - worst(k - taken);
+        (better.abs() >= DECISIVE_DISTANCE).then_some(better > 0)
+    })?;
+    let kept = k - taken;
+    // Single scores must also tell the last entry kept from the first one replaced.
+    if kept > 0 && kept < k && worst(kept) - worst(kept + 1) < DECISIVE_DISTANCE {
+        return None;
     }
-    // The last one kept and the first one replaced must be in the same order exactly.
-    let apart = kept == 0 || kept == k || worst(kept) - worst(kept + 1) >= DECISIVE_DISTANCE;
-    apart.then_some(MergedTopK { order, kept, length })
+    let mut all = [RowEntry::default(); MAX_BOUNDED_K];
+    all[..k].copy_from_slice(entries);
+    entries.clear();
+    entries.extend(order[..kept].iter().map(|&number| all[usize::from(number)]));
+    Some(length)
 }
 
-/// The numbers of the first `count` scores, largest first; `None` if two are the same. Without a branch: how many are
-/// larger is a place.
+/// Returns the numbers of the first `count` scores, largest first; `None` if two are equal. Without a branch on the
+/// scores: the rank of a score is the number of larger ones.
 fn order_descending(scores: &[f32; MAX_BOUNDED_K], count: usize) -> Option<[u8; MAX_BOUNDED_K]> {
     let mut order = [0; MAX_BOUNDED_K];
-    let mut places = 0;
+    let mut sum = 0;
     for (number, score) in (0u8..).zip(&scores[..count]) {
         let larger = scores.iter().fold(0u32, |larger, other| larger + u32::from(other > score)) as usize;
         order[larger] = number;
-        places += larger;
+        sum += larger;
     }
-    (places == count * (count - 1) / 2).then_some(order)
+    (sum == count * (count - 1) / 2).then_some(order)
+}
+
+fn merge_in_double_precision(
+    rule: &PreparedRule<'_>,
+    row: Row<'_>,
+    entries: &mut Vec<RowEntry>,
+    stored: &mut StoredPlaces,
+    scored: &mut Vec<(Pick, RowEntry)>,
+) -> usize {
+    let k = rule.k;
+    scored.clear();
+    scored.extend(entries.iter().map(|&entry| (rule.pick(entry.column, row.value(entry.position)), entry)));
+    scored.sort_unstable_by(|a, b| a.0.best_first(&b.0));
+    let kept = |taken: usize| scored.len().min(k - taken);
+    let wins = |taken: usize, one: ZeroLabel| {
+        let missing = kept(taken) + taken < k;
+        let worst = || scored[kept(taken) - 1].0.best_first(&rule.pick(one.column, 0.0));
+        missing || (rule.candidates == Candidates::All && worst().is_ge())
+    };
+    let (taken, length) =
+        take_zero_labels(rule, row, stored, |taken, one| Some(wins(taken, one))).unwrap_or_default();
+    entries.clear();
+    entries.extend(scored[..kept(taken)].iter().map(|one| one.1));
+    length
 }
 
 #[cfg(test)]
@@ -101,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scores_fall_and_equal_ones_have_no_order() {
+    fn scores_are_ordered_and_equal_ones_have_no_order() {
         let mut scores = [f32::NEG_INFINITY; MAX_BOUNDED_K];
         scores[..4].copy_from_slice(&[0.5, -1.0, 3.0, 0.25]);
         assert_eq!(order_descending(&scores, 4).unwrap()[..4], [2, 0, 3, 1]);

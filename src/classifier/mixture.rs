@@ -1,4 +1,4 @@
-//! A classifier: rules with weights, and the draw of one prediction from them.
+//! Mixtures of rules, and the draw of one prediction from them.
 
 use std::sync::Arc;
 
@@ -10,26 +10,26 @@ use super::select::{Pick, Selector};
 use crate::random::{self, Purpose};
 use crate::shard::{Marginals, Row};
 
-/// How a prediction is drawn from a mixture. Both give every label the same chance in a row.
+/// A way to draw predictions from a mixture. Both predict each label of a row with the same probability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Sampling {
-    /// One rule for each instance, by weight; its k labels are the prediction.
+    /// Draws one rule for each row, by weight, and predicts its k labels.
     Rule,
-    /// Madow's scheme on the labels' chances of being predicted (the paper's appendix A).
+    /// Applies Madow's scheme to the probabilities of labels (Algorithm 2).
     Madow,
 }
 
-/// A randomised classifier: one rule is drawn with probability `weight`.
+/// A randomised classifier: weighted rules of which one is drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mixture {
     pub k: usize,
     pub candidates: Candidates,
-    /// Shared with whoever saves them while the search goes on.
+    /// Shared, so that a checkpoint can hold them while the search continues.
     pub rules: Vec<Arc<Rule>>,
     pub weights: Vec<f64>,
 }
 
-/// Weights as integers that sum to exactly this, so that chances add up without rounding.
+/// The sum of integer weights, which add up without rounding.
 pub(super) const TOTAL_WEIGHT: u64 = 1 << 52;
 
 impl Mixture {
@@ -37,8 +37,8 @@ impl Mixture {
         Mixture { k, candidates, rules: vec![Arc::new(rule)], weights: vec![1.0] }
     }
 
-    /// Algorithm 1, lines 13 to 15: the new rule gets `share`, the others shrink. Rules that can no
-    /// longer be drawn are dropped.
+    /// Gives a new rule the weight `share` and scales the others down (Algorithm 1, lines 13 to 15). Rules of weight 0 are
+    /// dropped.
     pub fn add(&mut self, rule: Rule, share: f64) {
         for weight in &mut self.weights {
             *weight *= 1.0 - share;
@@ -51,7 +51,7 @@ impl Mixture {
         self.weights.retain(|&weight| weight > 0.0);
     }
 
-    /// Integer weights that sum to [`TOTAL_WEIGHT`]; rounding goes to the largest.
+    /// Returns integer weights that sum to [`TOTAL_WEIGHT`]; the largest absorbs rounding.
     pub(super) fn integer_weights(&self) -> Vec<u64> {
         let total: f64 = self.weights.iter().sum();
         let mut integer_weights: Vec<u64> =
@@ -70,7 +70,7 @@ impl Mixture {
     }
 }
 
-/// What draws predictions row by row. The draw and the *global* row decide everything.
+/// Draws predictions row by row. A draw depends on the options and the *global* row only.
 pub(super) struct PredictionDrawer<'p> {
     pub rules: &'p [PreparedRule<'p>],
     pub integer_weights: &'p [u64],
@@ -78,7 +78,7 @@ pub(super) struct PredictionDrawer<'p> {
 }
 
 impl PredictionDrawer<'_> {
-    /// The predicted labels of a row, best first, in `space`.
+    /// Returns the predicted labels of a row, best first.
     pub fn draw<'s>(&self, row: Row<'_>, global: u64, space: &'s mut DrawScratch) -> &'s [Pick] {
         let DrawOptions { sampling, seed, round } = self.draw;
         match sampling {
@@ -106,7 +106,7 @@ impl PredictionDrawer<'_> {
     }
 }
 
-/// Space one thread reuses from row to row.
+/// Space that one thread reuses from row to row.
 #[derive(Default)]
 pub(super) struct DrawScratch {
     pub selector: Selector,

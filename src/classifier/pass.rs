@@ -1,4 +1,4 @@
-//! One pass over the rows of a shard, in parallel: what Frank-Wolfe, prediction and evaluation share.
+//! Parallel passes over the rows of a shard: counting for Frank-Wolfe, drawing for prediction and evaluation.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -11,7 +11,7 @@ use super::thread_counter::{ThreadCounter, sum_counters};
 use crate::measure::ConfusionCounts;
 use crate::shard::{Marginals, Shard, Targets};
 
-/// The counts of one rule on this shard, for one rule only, both by label; see [`CountingPass`].
+/// Counts the predictions of a single rule on this shard. Rule and counts are by label.
 pub fn count_predictions(shard: &Shard, rule: &Rule, k: usize, candidates: Candidates) -> ConfusionCounts {
     let mut counts = ConfusionCounts::new(shard.labels());
     CountingPass::new(shard, k, candidates, shard.labels())
@@ -21,29 +21,28 @@ pub fn count_predictions(shard: &Shard, rule: &Rule, k: usize, candidates: Candi
     ConfusionCounts { true_positives: by_label(counts.true_positives), predicted: by_label(counts.predicted) }
 }
 
-/// Counts one rule after the other on the same shard, all by column. What one count needed of memory the next one uses again:
-/// with millions of labels, asking the system for it anew would cost as much as the rest.
+/// Counts one rule after the other on the same shard, by column. Reuses memory from rule to rule: with millions of labels,
+/// allocating it would take as long as the rest.
 pub struct CountingPass<'s> {
     shard: &'s Shard,
     k: usize,
     candidates: Candidates,
-    /// Columns that are counted.
+    /// Number of columns counted, from the first.
     columns: usize,
     table: Option<CoefficientTable>,
     counters: Vec<ThreadCounter>,
 }
 
 impl<'s> CountingPass<'s> {
-    /// Only the first `columns` are counted.
+    /// Counts the first `columns` columns only.
     pub fn new(shard: &'s Shard, k: usize, candidates: Candidates, columns: usize) -> CountingPass<'s> {
         CountingPass { shard, k, candidates, columns, table: None, counters: Vec::new() }
     }
 
-    /// Makes `counts` those of a rule by column (Algorithm 1, lines 9 and 10; [`Rule::by_column`]). Integers, so threads may take
-    /// rows in any order.
+    /// Makes `counts` those of a rule by column ([`Rule::by_column`]; Algorithm 1, lines 9 and 10).
     ///
     /// # Panics
-    /// When there are fewer than k labels, the rule is for more, or the counts are not of as many as are counted.
+    /// If there are fewer than k labels, the rule has more labels than the shard, or `counts` has another number of columns.
     pub fn count(&mut self, rule: &Rule, counts: &mut ConfusionCounts) {
         let CountingPass { shard, k, candidates, columns, .. } = *self;
         assert_eq!(counts.predicted.len(), columns, "a count for every column");
@@ -54,9 +53,9 @@ impl<'s> CountingPass<'s> {
             .unwrap_or_else(|| CoefficientTable::new(marginals.labels(), marginals.coding()));
         let prepared = PreparedRule::with_kernel(Kernel::fastest(), rule, k, candidates, marginals, table);
         let spare = Mutex::new(std::mem::take(&mut self.counters));
-        let take = || spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let reuse = || spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut counters = marginals.blocks().fold(
-            || take().unwrap_or_else(|| ThreadCounter::new(shard, columns)),
+            || reuse().unwrap_or_else(|| ThreadCounter::new(shard, columns)),
             |counter, block| counter.add(shard, &prepared, marginals.blocks().rows(block)),
         );
         sum_counters(&prepared, &mut counters, counts);
@@ -66,7 +65,7 @@ impl<'s> CountingPass<'s> {
     }
 }
 
-/// The sum of two sets of counts.
+/// Returns the sum of two sets of counts.
 pub fn add_counts(mut total: ConfusionCounts, part: ConfusionCounts) -> ConfusionCounts {
     add(&mut total.true_positives, &part.true_positives);
     add(&mut total.predicted, &part.predicted);
@@ -77,7 +76,7 @@ fn add(total: &mut [u64], part: &[u64]) {
     total.iter_mut().zip(part).for_each(|(total, part)| *total += part);
 }
 
-/// Positives of each label on this shard, in the units of its counts.
+/// Counts the positives of each label on this shard, in the unit of its counts.
 pub fn count_positives(shard: &Shard) -> Vec<u64> {
     let labels = shard.labels();
     let blocks = shard.marginals.blocks();
@@ -92,7 +91,7 @@ pub fn count_positives(shard: &Shard) -> Vec<u64> {
             |positives, block| {
                 for local in blocks.rows(block) {
                     for (label, value) in shard.marginals.labels_and_marginals(local) {
-                        positives[label as usize] += fixed.encode_f32(value);
+                        positives[label.index()] += fixed.encode_f32(value);
                     }
                 }
             },
@@ -103,7 +102,7 @@ pub fn count_positives(shard: &Shard) -> Vec<u64> {
     positives
 }
 
-/// What decides a draw.
+/// Options that determine a draw.
 #[derive(Clone, Copy, Debug)]
 pub struct DrawOptions {
     pub sampling: Sampling,
@@ -111,9 +110,9 @@ pub struct DrawOptions {
     pub round: u32,
 }
 
-/// Draws k labels for each row from the mixture, best first, and gives block, row and picks to `add`,
-/// which adds them to a total of the thread. `first_row` is the global number of the first row. One pass,
-/// however many rules there are: with [`Sampling::Rule`] only the drawn rule looks at a row.
+/// Draws k labels for each row from the mixture, best first, and passes block, row and picks to `add`, which adds them to
+/// the total of a thread. `first_row` is the global number of the first row. With [`Sampling::Rule`], only the drawn rule
+/// scores a row.
 pub fn fold_predictions<T: Send>(
     marginals: &Marginals,
     first_row: u64,
@@ -137,8 +136,8 @@ pub fn fold_predictions<T: Send>(
     totals.into_iter().map(|(_, total)| total).collect()
 }
 
-/// k labels for each row of `marginals`, drawn from the mixture: row after row, best first.
-/// `first_row` is the global number of the first one.
+/// Draws k labels for each row of `marginals` from the mixture: row after row, best first. `first_row` is the global number
+/// of the first row.
 pub fn predict(marginals: &Marginals, first_row: u64, mixture: &Mixture, draw: DrawOptions) -> Vec<Pick> {
     let k = mixture.k;
     let mut all = vec![Pick::default(); marginals.rows() * k];

@@ -1,4 +1,4 @@
-//! The affine top-k rule.
+//! Affine top-k rules.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -8,12 +8,12 @@ use crate::buffers::prefetch::gather_prefetched;
 use crate::measure::{Gradient, fill_blocks, larger_magnitude, max_abs};
 use crate::shard::Marginals;
 
-/// Where a rule looks for labels.
+/// The labels that a rule chooses from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Candidates {
-    /// Every label: one without a stored marginal has probability 0 and scores its intercept.
+    /// All labels: one without a stored marginal has probability 0 and scores its intercept.
     All,
-    /// Labels with a stored marginal; others only to fill up a row that has fewer than k.
+    /// Labels with a stored marginal; others only to fill up a row with fewer than k.
     Support,
 }
 
@@ -30,11 +30,11 @@ impl Candidates {
     }
 }
 
-/// Predicts the k labels with the largest `slope * marginal + intercept`; of equal ones the smaller
-/// label (Theorem "linear metric", equation 6).
+/// A linear classifier: predicts the k labels with the largest `slope * marginal + intercept`, of equal ones the smaller
+/// label (Theorem 4.1).
 ///
-/// Both vectors are f32, and so are marginals: their product is exact in f64, so a fused and an
-/// unfused multiply-add give the same score.
+/// Coefficients and marginals are f32, so their product is exact in f64, and fused and unfused multiply-adds give the same
+/// score.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
     pub slopes: Vec<f32>,
@@ -42,27 +42,26 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// The k most probable labels.
+    /// Returns the rule that predicts the k most probable labels.
     pub fn top_k(labels: usize) -> Rule {
         Rule { slopes: vec![1.0; labels], intercepts: vec![0.0; labels] }
     }
 
-    /// Marginals weighted label by label.
+    /// Returns the rule that multiplies marginals by a weight for each label.
     pub fn weighted(weights: &[f64]) -> Rule {
         Rule::affine(weights, &vec![0.0; weights.len()])
     }
 
-    /// A rule from coefficients of any size. Scaling both vectors changes no prediction; a power of
-    /// two changes no digit either, and keeps the largest coefficient within f32.
+    /// Returns a rule from coefficients of any size. They are scaled by a power of two, which changes neither predictions
+    /// nor digits, so that the largest one fits f32.
     ///
     /// # Panics
-    /// When a coefficient is not finite, or there are not as many slopes as intercepts.
+    /// If a coefficient is not finite, or the lengths differ.
     pub fn affine(slopes: &[f64], intercepts: &[f64]) -> Rule {
         Rule::scaled(slopes, intercepts, larger_magnitude(max_abs(slopes), max_abs(intercepts)), |_, _| ())
     }
 
-    /// The rule of a gradient (Algorithm 1, line 8) of labels with so many positives, in the order of
-    /// [`Rule::order_without_positives`].
+    /// Returns the rule of a gradient (Algorithm 1, line 8), with [`Rule::order_without_positives`] applied.
     pub fn from_gradient(gradient: &Gradient, positives: &[u64]) -> Rule {
         let Gradient { slopes, intercepts, largest, .. } = gradient;
         Rule::scaled(slopes, intercepts, *largest, |range, slopes| {
@@ -70,7 +69,7 @@ impl Rule {
         })
     }
 
-    /// `largest` is the size of the largest coefficient. `change` changes the scaled slopes of a range of labels.
+    /// `largest` is the largest magnitude of a coefficient. `change` modifies the scaled slopes of a range of labels.
     fn scaled(
         slopes: &[f64],
         intercepts: &[f64],
@@ -92,28 +91,27 @@ impl Rule {
         Rule { slopes: narrow_slopes, intercepts: narrow_intercepts }
     }
 
-    /// Gives labels that were never seen, and so have no slope, one far below any other: it decides
-    /// nothing but which of them a row gets when nothing better is left. The more probable one.
+    /// Gives labels without positives and without a slope a tiny one, so that the more probable of them is preferred where
+    /// nothing better is left.
     pub fn order_without_positives(mut self, positives: &[u64]) -> Rule {
         fill_blocks(&mut self.slopes, |range, slopes| order_without_positives(slopes, &positives[range]));
         self
     }
 
-    /// Coefficients are scaled to about 1, so that this outweighs no other score but 0.
+    /// Coefficients are scaled to about 1, so this outweighs no other score but 0.
     const TINY_SLOPE: f32 = 1e-30;
 
-    /// The coefficients of a label that was never seen, and of which a metric takes no notice.
+    /// Slope and intercept of a label without positives that the metric ignores.
     pub(super) const WITHOUT_POSITIVES: (f32, f32) = (Rule::TINY_SLOPE, 0.0);
 
     pub fn labels(&self) -> usize {
         self.slopes.len()
     }
 
-    /// The same rule for passes over `marginals`, which have labels in another order. Such a rule may leave out the last ones:
-    /// those are then labels that were never seen.
+    /// Returns this rule by column, as passes over `marginals` need it.
     ///
     /// # Panics
-    /// When it is for another number of labels.
+    /// If the rule has another number of labels.
     pub fn by_column<'r>(&'r self, marginals: &Marginals) -> Cow<'r, Rule> {
         assert_eq!(self.labels(), marginals.labels(), "a rule for the labels of the marginals");
         let Some(labels_by_column) = marginals.labels_by_column() else { return Cow::Borrowed(self) };
@@ -129,7 +127,7 @@ impl Rule {
         Cow::Owned(Rule { slopes: arranged(&self.slopes), intercepts: arranged(&self.intercepts) })
     }
 
-    /// The rule that [`Rule::by_column`] gives this one for, of all labels.
+    /// Returns the rule by label of a rule by column, which may omit the last columns if these have no positives.
     pub fn by_label(self: Arc<Self>, marginals: &Marginals) -> Arc<Rule> {
         let Some(columns) = marginals.columns_by_label() else { return self };
         let arranged = |coefficients: &[f32], unseen: f32| {

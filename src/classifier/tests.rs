@@ -1,4 +1,4 @@
-//! Rules, mixtures and draws against their definitions, written out.
+//! Rules, mixtures and draws, compared with brute-force definitions.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,10 +10,10 @@ use proptest::strategy::Strategy as Generate;
 use super::BaselineStrategy;
 use super::mixture::TOTAL_WEIGHT;
 use super::*;
-use crate::shard::{FixedPoint, Marginals, Shard, Targets, TrueLabels};
+use crate::shard::{FixedPoint, LabelId, Marginals, Shard, Targets, TrueLabels};
 use crate::sparse::Csr;
 
-/// Rows of stored marginals: columns ascending, each with its value.
+/// Rows of stored marginals: labels ascending, each with its value.
 type Rows = Vec<BTreeMap<u32, f32>>;
 
 fn csr(labels: usize, rows: &[BTreeMap<u32, f32>]) -> Csr {
@@ -30,20 +30,20 @@ fn marginals(labels: usize, rows: &[BTreeMap<u32, f32>]) -> Marginals {
     (&csr(labels, rows)).into()
 }
 
-/// The definition: every label scored, sorted by falling score, then by label.
+/// Scores every label, and sorts by falling score, then by label.
 fn brute_force(rule: &Rule, row: &BTreeMap<u32, f32>, labels: impl Iterator<Item = u32>) -> Vec<Pick> {
     let score = |label: u32| {
         let marginal = row.get(&label).copied().unwrap_or(0.0);
         let (slope, intercept) = (rule.slopes[label as usize], rule.intercepts[label as usize]);
         let score = f64::from(slope) * f64::from(marginal) + f64::from(intercept);
-        Pick { label, score, marginal }
+        Pick { label: LabelId(label), score, marginal }
     };
     let mut all: Vec<Pick> = labels.map(score).collect();
     all.sort_by(|a, b| b.score.partial_cmp(&a.score).unwrap().then(a.label.cmp(&b.label)));
     all
 }
 
-/// The k best stored labels, then, where there are fewer, the best others.
+/// Returns the k best stored labels, filled up with the best others.
 fn brute_force_support(rule: &Rule, row: &BTreeMap<u32, f32>, k: usize) -> Vec<Pick> {
     let others = (0..rule.labels() as u32).filter(|label| !row.contains_key(label));
     let mut picks = brute_force(rule, row, row.keys().copied());
@@ -54,12 +54,12 @@ fn brute_force_support(rule: &Rule, row: &BTreeMap<u32, f32>, k: usize) -> Vec<P
 
 fn select(rule: &Rule, marginals: &Marginals, k: usize, candidates: Candidates) -> Vec<Vec<Pick>> {
     let prepared = PreparedRule::new(rule, k, candidates, marginals);
-    // One selector for all rows, as in a pass: nothing of a row may stay for the next.
+    // One selector for all rows, as in a pass: no row may affect the next.
     let mut selector = Selector::default();
     (0..marginals.rows()).map(|local| selector.select(&prepared, marginals.row(local)).to_vec()).collect()
 }
 
-/// Few different values, so that equal scores abound; zeros of both signs among them.
+/// Few different values, zeros of both signs included, so that many scores are equal.
 fn tied() -> impl Generate<Value = f32> + Clone {
     prop::sample::select(vec![-2.0f32, -1.0, -0.5, -0.0, 0.0, 0.5, 1.0, 2.0])
 }
@@ -68,7 +68,7 @@ fn tied_marginal() -> impl Generate<Value = f32> + Clone {
     prop::sample::select(vec![0.0f32, 0.25, 0.5, 1.0])
 }
 
-/// A problem: a rule, rows that are short, empty or full, and k up to the number of labels.
+/// A rule, rows that are empty, short or full, and k up to the number of labels.
 fn problem(
     coefficient: impl Generate<Value = f32> + Clone + 'static,
     marginal: impl Generate<Value = f32> + Clone + 'static,
@@ -126,7 +126,7 @@ proptest! {
         exponent in -1000i32..1000,
         marginal in 0.0f32..=1.0,
     ) {
-        // Coefficients far beyond f32, which a power of two brings back without losing a digit.
+        // Coefficients far beyond f32, which a power of two scales back exactly.
         let scale = f64::from(exponent).exp2();
         let wide: Vec<f64> = slopes.iter().map(|&slope| f64::from(slope) * scale).collect();
         let intercepts: Vec<f64> = wide.iter().rev().copied().collect();
@@ -135,21 +135,21 @@ proptest! {
         let plain = Rule { slopes: slopes.clone(), intercepts: slopes.iter().rev().copied().collect() };
         if let Some(at) = slopes.iter().position(|&slope| slope != 0.0) {
             let factor = rule.slopes[at] / slopes[at];
-            prop_assert_eq!(factor.to_bits() << 9, 0, "{} is no power of two", factor);
+            prop_assert_eq!(factor.to_bits() << 9, 0, "{} is not a power of two", factor);
             prop_assert!(rule.slopes.iter().zip(&slopes).all(|(&scaled, &slope)| scaled == slope * factor));
         }
         let row: BTreeMap<u32, f32> = (0..slopes.len() as u32).map(|label| (label, marginal)).collect();
         let order = |rule: &Rule| {
-            brute_force(rule, &row, 0..slopes.len() as u32).iter().map(|pick| pick.label).collect::<Vec<_>>()
+            brute_force(rule, &row, 0..slopes.len() as u32).iter().map(|pick| pick.label.0).collect::<Vec<_>>()
         };
         prop_assert_eq!(order(&rule), order(&plain));
     }
 
     #[test]
-    fn weights_stay_a_distribution_and_weightless_rules_go(
+    fn weights_stay_a_distribution_and_rules_of_weight_zero_are_dropped(
         shares in prop::collection::vec(prop_oneof![Just(0.0), Just(1.0), 0.0..=1.0], 1..12),
     ) {
-        // The rule that is told from others by its first slope.
+        // Rules are identified by their first slope.
         let rule = |number: usize| Rule { slopes: vec![number as f32], intercepts: vec![0.0] };
         let mut mixture = Mixture::single(rule(0), 1, Candidates::All);
         let mut wanted = vec![1.0];
@@ -172,13 +172,13 @@ proptest! {
     }
 
     #[test]
-    fn madow_draws_k_distinct_labels_whatever_the_chances(
+    fn madow_draws_k_distinct_labels_for_any_probabilities(
         labels in 1usize..12,
         parts in prop::collection::vec((0u64..=1 << 20, any::<u64>()), 1..6),
         k in 1usize..12,
         u in 0..TOTAL_WEIGHT,
     ) {
-        // A mixture of rules that each predict some k labels, as a row sees it.
+        // A mixture of rules that each predict some k labels of a row.
         let k = k.min(labels);
         let total = parts.iter().map(|part| part.0).sum::<u64>().max(1);
         let mut left = TOTAL_WEIGHT;
@@ -189,10 +189,10 @@ proptest! {
             left -= integer_weight;
             let mut shuffled: Vec<u32> = (0..labels as u32).collect();
             shuffled.sort_by_key(|&label| order.rotate_left(label * 7).wrapping_mul(0x9E37_79B9_7F4A_7C15));
-            shuffled.iter().take(k).for_each(|&label| sampler.add(label, 0.5, integer_weight));
+            shuffled.iter().take(k).for_each(|&label| sampler.add(LabelId(label), 0.5, integer_weight));
         }
         let picks = sampler.draw(u);
-        let mut drawn: Vec<u32> = picks.iter().map(|pick| pick.label).collect();
+        let mut drawn: Vec<u32> = picks.iter().map(|pick| pick.label.0).collect();
         drawn.sort_unstable();
         drawn.dedup();
         prop_assert_eq!(drawn.len(), k);
@@ -201,7 +201,7 @@ proptest! {
     }
 
     #[test]
-    fn propensities_are_those_of_the_formula(
+    fn propensities_match_the_formula(
         positives in prop::collection::vec(0u64..10_000, 1..20),
         rows in 1u64..1_000_000,
         a in 0.1f64..2.0,
@@ -218,7 +218,7 @@ proptest! {
     }
 }
 
-/// A mixture of three rules over six labels, and rows on which they disagree.
+/// Returns a mixture of three rules over six labels, and rows on which they disagree.
 fn mixed() -> (Mixture, Marginals) {
     let rule = |slopes: [f32; 6], intercepts: [f32; 6]| {
         Arc::new(Rule { slopes: slopes.into(), intercepts: intercepts.into() })
@@ -242,12 +242,12 @@ fn mixed() -> (Mixture, Marginals) {
     (mixture, marginals(6, &rows))
 }
 
-/// The chance of each label to be predicted for row `local`: the weights of the rules that pick it.
+/// Returns the probability of each label to be predicted for row `local`: the weight of the rules that pick it.
 fn chances(mixture: &Mixture, marginals: &Marginals, local: usize) -> Vec<f64> {
     let mut chances = vec![0.0; marginals.labels()];
     for (rule, weight) in mixture.rules.iter().zip(&mixture.weights) {
         for pick in &select(rule, marginals, mixture.k, mixture.candidates)[local] {
-            chances[pick.label as usize] += weight;
+            chances[pick.label.index()] += weight;
         }
     }
     chances
@@ -255,27 +255,27 @@ fn chances(mixture: &Mixture, marginals: &Marginals, local: usize) -> Vec<f64> {
 
 const DRAWS: u32 = 4000;
 
-/// Whether `seen` of [`DRAWS`] is what an event of probability `chance` does: within four deviations.
+/// Asserts that `seen` of [`DRAWS`] is within four standard deviations for an event of probability `chance`.
 #[track_caller]
 fn assert_frequency(seen: u32, chance: f64, what: &str) {
     let draws = f64::from(DRAWS);
     let deviation = (draws * chance * (1.0 - chance)).sqrt();
     let off = (f64::from(seen) - draws * chance).abs();
-    // A chance of 0 or 1, but for rounding, leaves no room at all.
-    assert!(off <= 4.0 * deviation + 1e-6, "{what}: {seen} of {DRAWS}, but the chance is {chance}");
+    // A probability of 0 or 1 has no deviation, except for rounding.
+    assert!(off <= 4.0 * deviation + 1e-6, "{what}: {seen} of {DRAWS}, but the probability is {chance}");
 }
 
 fn frequencies_are_chances(sampling: Sampling) {
     let (mixture, marginals) = mixed();
     let mut seen = vec![vec![0u32; marginals.labels()]; marginals.rows()];
     for draw in 0..DRAWS {
-        // Half of the draws by seed, half by round: both must be independent.
+        // Half of the draws differ in the seed, half in the round: both must be independent.
         let (seed, round) = if draw % 2 == 0 { (u64::from(draw), 0) } else { (7, draw) };
         let picks = predict(&marginals, 0, &mixture, DrawOptions { sampling, seed, round });
         assert_eq!(picks.len(), marginals.rows() * mixture.k);
         for (local, picks) in picks.chunks(mixture.k).enumerate() {
             assert_ne!(picks[0].label, picks[1].label);
-            picks.iter().for_each(|pick| seen[local][pick.label as usize] += 1);
+            picks.iter().for_each(|pick| seen[local][pick.label.index()] += 1);
         }
     }
     for (local, seen) in seen.iter().enumerate() {
@@ -286,18 +286,18 @@ fn frequencies_are_chances(sampling: Sampling) {
 }
 
 #[test]
-fn madow_gives_every_label_its_chance() {
+fn madow_gives_every_label_its_probability() {
     frequencies_are_chances(Sampling::Madow);
 }
 
 #[test]
-fn drawing_rules_gives_every_label_its_chance() {
+fn drawing_rules_gives_every_label_its_probability() {
     frequencies_are_chances(Sampling::Rule);
 }
 
 #[test]
-fn rules_are_drawn_by_their_weights() {
-    // Rule j predicts label j, so a prediction tells which rule was drawn.
+fn rules_are_drawn_with_their_weights() {
+    // Rule j predicts label j, so a prediction identifies the rule that was drawn.
     let weights = [0.05, 0.6, 0.0625, 0.2875];
     let rule = |label: usize| {
         let mut intercepts = vec![0.0; weights.len()];
@@ -310,24 +310,24 @@ fn rules_are_drawn_by_their_weights() {
     for sampling in [Sampling::Rule, Sampling::Madow] {
         let picks = predict(&marginals, 0, &mixture, DrawOptions { sampling, seed: 3, round: 0 });
         for (label, &weight) in weights.iter().enumerate() {
-            let seen = picks.iter().filter(|pick| pick.label as usize == label).count();
+            let seen = picks.iter().filter(|pick| pick.label.index() == label).count();
             assert_frequency(seen as u32, weight, &format!("{sampling:?}, rule {label}"));
         }
     }
 }
 
 #[test]
-fn madow_at_the_ends_of_the_line() {
-    // Chances 1, 1/2 and 1/2 for k = 2: whatever u, the certain label and exactly one of the others.
+fn madow_picks_k_labels_at_interval_ends() {
+    // Probabilities 1, 1/2 and 1/2 for k = 2: for any u, the certain label and exactly one of the others.
     for u in [0, 1, TOTAL_WEIGHT / 2 - 1, TOTAL_WEIGHT / 2, TOTAL_WEIGHT / 2 + 1, TOTAL_WEIGHT - 1] {
         let mut sampler = MadowSampler::default();
-        for label in [0, 1] {
+        for label in [0, 1].map(LabelId) {
             sampler.add(label, 0.5, TOTAL_WEIGHT / 2);
         }
-        for label in [0, 2] {
+        for label in [0, 2].map(LabelId) {
             sampler.add(label, 0.5, TOTAL_WEIGHT / 2);
         }
-        let labels: Vec<u32> = sampler.draw(u).iter().map(|pick| pick.label).collect();
+        let labels: Vec<u32> = sampler.draw(u).iter().map(|pick| pick.label.0).collect();
         assert_eq!(labels.len(), 2, "u = {u}");
         assert_eq!(labels[0], 0, "the certain label comes first, u = {u}");
     }
@@ -361,7 +361,7 @@ proptest! {
     }
 }
 
-/// More rows than one thread takes at a time.
+/// More rows than a block has.
 const MANY: usize = 5000;
 
 #[test]
@@ -379,7 +379,7 @@ fn predictions_do_not_depend_on_the_number_of_threads() {
 }
 
 #[test]
-fn counts_are_those_of_the_definition() {
+fn counts_match_the_definition() {
     let rows: Rows = (0..MANY)
         .map(|row| {
             (0..(row % 5) as u32).map(|label| (label, ((row + label as usize) % 16) as f32 / 16.0)).collect()
@@ -392,9 +392,9 @@ fn counts_are_those_of_the_definition() {
     let (mut hits, mut expected, mut positives) = (vec![0u64; 6], vec![0.0; 6], vec![0.0; 6]);
     for (row, true_labels) in rows.iter().zip(&true_labels) {
         for pick in brute_force(&rule, row, 0..6).iter().take(3) {
-            let label = pick.label as usize;
+            let label = pick.label.index();
             predicted[label] += 1;
-            hits[label] += u64::from(true_labels.contains_key(&pick.label));
+            hits[label] += u64::from(true_labels.contains_key(&pick.label.0));
             expected[label] += f64::from(pick.marginal);
         }
         row.iter().for_each(|(&label, &value)| positives[label as usize] += f64::from(value));
@@ -409,7 +409,7 @@ fn counts_are_those_of_the_definition() {
     let counts = count_predictions(&labelled, &rule, 3, Candidates::All);
     assert_eq!((counts.predicted.clone(), counts.true_positives), (predicted.clone(), hits));
     assert_eq!(count_positives(&labelled).iter().sum::<u64>(), MANY as u64);
-    // Sixteenths are exact in fixed point: expected counts to the last digit.
+    // Sixteenths are exact in fixed point, so expected counts are exact.
     let fixed = FixedPoint::for_terms(MANY as u64);
     let unlabelled = shard(Targets::Expected(fixed));
     let counts = count_predictions(&unlabelled, &rule, 3, Candidates::All);
@@ -421,37 +421,37 @@ fn counts_are_those_of_the_definition() {
 
 #[test]
 fn a_label_that_no_row_stores_can_win() {
-    // Where the Python tool of the field differs between dense and sparse matrices.
+    // The Python tool differs here between dense and sparse matrices.
     let rule = Rule { slopes: vec![1.0; 4], intercepts: vec![0.0, 0.0, 0.0, 2.0] };
     let marginals = marginals(4, &[[(0, 0.9), (1, 0.8)].into()]);
     let labels = |candidates| {
-        select(&rule, &marginals, 2, candidates)[0].iter().map(|pick| pick.label).collect::<Vec<_>>()
+        select(&rule, &marginals, 2, candidates)[0].iter().map(|pick| pick.label.0).collect::<Vec<_>>()
     };
     assert_eq!(labels(Candidates::All), [3, 0]);
     assert_eq!(labels(Candidates::Support), [0, 1]);
 }
 
 #[test]
-fn all_labels_are_predicted_when_k_is_their_number() {
+fn all_labels_are_predicted_when_k_is_the_number_of_labels() {
     let picks = select(&Rule::top_k(3), &marginals(3, &[BTreeMap::new()]), 3, Candidates::Support);
-    assert_eq!(picks[0].iter().map(|pick| pick.label).collect::<Vec<_>>(), [0, 1, 2]);
+    assert_eq!(picks[0].iter().map(|pick| pick.label.0).collect::<Vec<_>>(), [0, 1, 2]);
 }
 
 #[test]
 #[should_panic(expected = "cannot predict 4 of 3 labels")]
-fn more_labels_than_there_are_is_a_broken_contract() {
+fn panics_when_k_exceeds_labels() {
     PreparedRule::new(&Rule::top_k(3), 4, Candidates::All, &marginals(3, &[]));
 }
 
 #[test]
 #[should_panic(expected = "must be finite")]
-fn a_rule_of_infinite_coefficients_is_a_broken_contract() {
+fn panics_on_infinite_coefficients() {
     Rule::affine(&[1.0, f64::INFINITY], &[0.0, 0.0]);
 }
 
 const CONSTANTS: BaselineConstants = BaselineConstants { beta: 0.5, propensity_a: 0.55, propensity_b: 1.5 };
 
-/// The ratios of a rule's coefficients to those of label 0, where scaling no longer matters.
+/// Returns the ratios of slopes to that of label 0, which do not depend on scaling.
 fn ratios(strategy: BaselineStrategy, positives: &[u64], rows: u64) -> Vec<f64> {
     let rule = baseline_rule(strategy, positives, rows, CONSTANTS);
     assert!(rule.intercepts.iter().all(|&intercept| intercept == 0.0), "{strategy:?} has no intercepts");
@@ -467,7 +467,7 @@ fn assert_close(found: &[f64], wanted: &[f64]) {
 }
 
 #[test]
-fn baselines_weigh_labels_as_the_paper_says() {
+fn baselines_weight_labels_as_in_the_paper() {
     let (positives, rows) = ([50, 5, 1, 0], 100);
     let close = |strategy, wanted: [f64; 4]| assert_close(&ratios(strategy, &positives, rows), &wanted);
     close(BaselineStrategy::TopK, [1.0; 4]);
@@ -479,7 +479,7 @@ fn baselines_weigh_labels_as_the_paper_says() {
 }
 
 #[test]
-fn balanced_accuracy_weighs_hits_and_false_alarms() {
+fn balanced_accuracy_weights_hits_and_false_positives() {
     // recall / 2 + specificity / 2: eta/(2 pi) - (1 - eta)/(2 (1 - pi)) for each label.
     let (positives, rows) = ([50, 5, 1], 100);
     let rule = baseline_rule(BaselineStrategy::MacroBalancedAccuracy, &positives, rows, CONSTANTS);
@@ -498,7 +498,7 @@ fn balanced_accuracy_weighs_hits_and_false_alarms() {
 }
 
 #[test]
-fn baselines_are_finite_for_labels_that_are_never_or_always_there() {
+fn baselines_are_finite_for_labels_with_no_or_only_positives() {
     let strategies = [
         BaselineStrategy::TopK,
         BaselineStrategy::PowerLaw,
@@ -517,18 +517,18 @@ fn baselines_are_finite_for_labels_that_are_never_or_always_there() {
 }
 
 #[test]
-fn propensities_are_those_python_computes() {
+fn propensities_match_python() {
     // 1 / (1 + C * exp(-A * log(n + B))), C = (log(N) - 1) * (B + 1)**A, for N = 15539.
     let found = propensities(&[1, 100], 15_539, 0.55, 1.5);
     assert_close(&found, &[0.103_615_043_147_253_74, 0.469_882_753_235_536_5]);
 }
 
-/// More labels than 64 bits have room for wholes.
+/// k times [`TOTAL_WEIGHT`] exceeds 64 bits here.
 #[test]
 fn madow_draws_thousands_of_labels() {
     let labels = 5000;
     let mut sampler = MadowSampler::default();
-    for label in 0..2 * labels {
+    for label in (0..2 * labels).map(LabelId) {
         sampler.add(label, 0.0, TOTAL_WEIGHT / 2);
     }
     for u in [0, 1, TOTAL_WEIGHT - 1] {

@@ -1,4 +1,4 @@
-//! One thread's counts of one rule.
+//! The counts of one rule by one thread.
 
 use std::ops::Range;
 
@@ -6,25 +6,26 @@ use rayon::prelude::*;
 
 use super::prepared_rule::PreparedRule;
 use super::select::{ChosenEntry, ChosenLabels, Selector, ZeroLabelPrefix};
+use super::zero_labels::Place;
 use crate::buffers::{ZeroedArray, prefetch::prefetch_ahead};
 use crate::measure::ConfusionCounts;
-use crate::shard::{Marginals, Shard, Targets, TrueLabels};
+use crate::shard::{Column, LabelId, Marginals, Shard, Targets, TrueLabels};
 
-/// Counts by column. Nothing else is near them in memory, so that threads do not slow each other down.
+/// Counts by column, in memory that no other thread writes to.
 pub(super) struct ThreadCounter {
     selector: Selector,
     chosen: ChosenLabels,
     column_counts: ColumnCounts,
     zero_label_counts: ZeroLabelCounts,
-    /// Sums of marginals, where those stand in for labels.
+    /// Sums of marginals if these stand in for labels.
     expected: ZeroedArray<u64>,
 }
 
-/// Rows whose labels are chosen before any is counted: many look-ups are then under way at once.
+/// Rows whose labels are chosen before any is counted, so that look-ups overlap.
 const BATCH_ROWS: usize = 32;
 
 impl ThreadCounter {
-    /// One that tells the first so many columns apart.
+    /// Returns zero counts of the first `columns` columns.
     pub fn new(shard: &Shard, columns: usize) -> ThreadCounter {
         ThreadCounter {
             selector: Selector::default(),
@@ -38,11 +39,12 @@ impl ThreadCounter {
         }
     }
 
+    /// Counts the labels that the rule chooses for a range of rows.
     pub fn add(&mut self, shard: &Shard, rule: &PreparedRule<'_>, rows: Range<usize>) {
         let marginals = &shard.marginals;
         for first in rows.clone().step_by(BATCH_ROWS) {
             let batch = first..(first + BATCH_ROWS).min(rows.end);
-            let entries = marginals.first_entry(batch.start)..marginals.first_entry(batch.end);
+            let entries = marginals.entry_range(batch.clone());
             if let Targets::Labels(true_labels) = &shard.targets {
                 true_labels.hits().prefetch_entries(entries.clone());
             }
@@ -67,10 +69,10 @@ impl ThreadCounter {
                 Targets::Expected(fixed) => {
                     self.column_counts.add(self.chosen.entries.iter().map(|one| (one.column, 0)));
                     for &ChosenEntry { column, entry } in &self.chosen.entries {
-                        let place = self.column_counts.slot(column);
-                        self.expected[place] += fixed.encode_f32(marginals.values()[entry]);
+                        let slot = self.column_counts.slot(column);
+                        self.expected[slot] += fixed.encode_f32(marginals.value(entry));
                     }
-                    // What is not stored has probability 0 and adds nothing to what is expected.
+                    // Zero labels have probability 0 and add nothing to the expected hits.
                     self.zero_label_counts.add(rule, &self.chosen);
                 }
             }
@@ -78,14 +80,14 @@ impl ThreadCounter {
     }
 }
 
-/// Counts of labels that rows do not store, by their place in the rule's list of those.
+/// Counts of zero labels by their place in the rule's list.
 #[derive(Default)]
 struct ZeroLabelCounts {
-    /// Rows that took the list up to a place.
+    /// Rows whose prefix of the list has this length.
     prefix_ends: Vec<u32>,
-    /// Rows that took it beyond a place but store the label there.
+    /// Rows that store the label of a place in their prefix.
     excluded: Vec<u32>,
-    /// Rows that took the label of a place, and rightly.
+    /// Rows that chose the label of a place and have it as a true label.
     hits: Vec<u32>,
 }
 
@@ -98,35 +100,35 @@ impl ZeroLabelCounts {
             counts.resize(rule.zero_labels.len() + 1, 0);
         }
         chosen.zero_labels.iter().for_each(|prefix| self.prefix_ends[prefix.length as usize] += 1);
-        chosen.stored_places.iter().for_each(|&place| self.excluded[place as usize] += 1);
+        chosen.stored_places.iter().for_each(|&Place(place)| self.excluded[place as usize] += 1);
     }
 
-    /// Counts the true labels among those a row took.
+    /// Counts the true labels among the zero labels of a row.
     fn add_hits(
         &mut self,
         rule: &PreparedRule<'_>,
         marginals: &Marginals,
         true_labels: &TrueLabels,
         prefix: &ZeroLabelPrefix,
-        places: &[u32],
+        stored_places: &[Place],
     ) {
+        let stored = &stored_places[prefix.stored_places.clone()];
         for &label in true_labels.row(prefix.local) {
-            let column = marginals.column(label);
+            let column = marginals.column(LabelId(label));
             let place = rule.zero_labels.place(marginals.coding().code(column), || column);
-            let taken = place.filter(|&place| place < prefix.length);
-            if let Some(place) = taken.filter(|place| !places[prefix.stored_places.clone()].contains(place)) {
-                self.hits[place as usize] += 1;
+            if let Some(place) = place.filter(|place| place.0 < prefix.length && !stored.contains(place)) {
+                self.hits[place.0 as usize] += 1;
             }
         }
     }
 
-    /// Adds these to counts by column, and forgets them.
+    /// Moves these counts to counts by column.
     fn flush(&mut self, rule: &PreparedRule<'_>, column_counts: &mut ColumnCounts) {
         let mut beyond = 0;
         for place in (0..self.prefix_ends.len().saturating_sub(1)).rev() {
             beyond += self.prefix_ends[place + 1];
-            let column = column_counts.slot(rule.zero_labels.get(place).column);
-            column_counts.counts[column] += pack_counts(beyond - self.excluded[place], self.hits[place]);
+            let slot = column_counts.slot(rule.zero_labels.get(Place(place as u32)).column);
+            column_counts.counts[slot] += pack_counts(beyond - self.excluded[place], self.hits[place]);
         }
         for counts in [&mut self.prefix_ends, &mut self.excluded, &mut self.hits] {
             counts.clear();
@@ -134,66 +136,65 @@ impl ZeroLabelCounts {
     }
 }
 
-/// How often each column was predicted, and was so rightly.
+/// Predictions and hits of each column.
 struct ColumnCounts {
-    /// Columns that are told apart. All others are counted as one, behind them, which nobody asks for.
+    /// Columns counted on their own. The others share one slot behind them, which is not read.
     columns: usize,
-    /// Both in one word ([`pack_counts`]), because both are counted at once. A shard has fewer rows than a half counts to (see
-    /// `Shard::MAX_ROWS`).
+    /// Both counts in one word ([`pack_counts`]); `Shard::MAX_ROWS` fits a half.
     counts: ZeroedArray<u64>,
-    /// With very many columns each count would wait for memory. So they are collected here first, room for [`PENDING_PER_STRETCH`] of
-    /// each stretch of columns: the place in it, and in the last bit whether it was right.
+    /// With very many columns each increment would wait for memory. Increments are collected here first, up to
+    /// [`PENDING_PER_STRETCH`] for each stretch of columns: the slot in the stretch, and in the last bit the hit.
     pending: Vec<u16>,
-    /// How many each stretch has.
+    /// Number of pending increments of each stretch.
     lengths: Vec<u16>,
 }
 
-/// How often a column was predicted, in the lower half, and was so rightly, in the upper one.
+/// Packs predictions into the lower half of a word and hits into the upper one.
 #[inline]
 fn pack_counts(predicted: u32, hits: u32) -> u64 {
     u64::from(predicted) | u64::from(hits) << u32::BITS
 }
 
-/// Columns of a stretch: their counts fit the cache of a core.
+/// Columns of a stretch, whose counts fit a core's cache.
 const STRETCH_COLUMNS: usize = 1 << 15;
 
-/// Counts collected before they are added: several for each cache line of a stretch.
+/// Increments collected before they are added: several for each cache line of a stretch.
 const PENDING_PER_STRETCH: usize = 1 << 14;
 
 impl ColumnCounts {
     fn new(columns: usize) -> ColumnCounts {
         let stretches = (columns + 1).div_ceil(STRETCH_COLUMNS);
-        let collected = if stretches > 4 { stretches } else { 0 };
+        let collecting = if stretches > 4 { stretches } else { 0 };
         ColumnCounts {
             columns,
             counts: ZeroedArray::new(columns + 1),
-            pending: vec![0; collected * PENDING_PER_STRETCH],
-            lengths: vec![0; collected],
+            pending: vec![0; collecting * PENDING_PER_STRETCH],
+            lengths: vec![0; collecting],
         }
     }
 
-    /// Where a column is counted.
+    /// Returns the subscript of a column's counts.
     #[inline]
-    fn slot(&self, column: u32) -> usize {
-        (column as usize).min(self.columns)
+    fn slot(&self, column: Column) -> usize {
+        column.index().min(self.columns)
     }
 
-    /// Counts columns, each with 1 if it was right and 0 otherwise.
+    /// Counts columns, each with 1 for a hit and 0 otherwise.
     #[inline(always)]
-    fn add(&mut self, each: impl Iterator<Item = (u32, u32)>) {
-        // As slices: then where they are is not asked again for every entry.
+    fn add(&mut self, each: impl Iterator<Item = (Column, u32)>) {
+        // As slices, so that their addresses are not read again for every entry.
         let ColumnCounts { columns, counts, pending, lengths } = self;
         let (counts, pending, lengths): (&mut [u64], &mut [u16], &mut [u16]) = (counts, pending, lengths);
-        let each = each.map(|(column, hit)| ((column as usize).min(*columns), hit));
+        let each = each.map(|(column, hit)| (column.index().min(*columns), hit));
         if lengths.is_empty() {
-            each.for_each(|(place, hit)| counts[place] += pack_counts(1, hit));
+            each.for_each(|(slot, hit)| counts[slot] += pack_counts(1, hit));
             return;
         }
-        for (place, hit) in each {
-            let stretch = place / STRETCH_COLUMNS;
+        for (slot, hit) in each {
+            let stretch = slot / STRETCH_COLUMNS;
             let length = &mut lengths[stretch];
-            let code = ((place % STRETCH_COLUMNS) << 1) as u16 | hit as u16;
-            pending[stretch * PENDING_PER_STRETCH + usize::from(*length)] = code;
+            let increment = ((slot % STRETCH_COLUMNS) << 1) as u16 | hit as u16;
+            pending[stretch * PENDING_PER_STRETCH + usize::from(*length)] = increment;
             *length += 1;
             if usize::from(*length) == PENDING_PER_STRETCH {
                 flush_stretch(stretch, counts, pending, length);
@@ -201,7 +202,7 @@ impl ColumnCounts {
         }
     }
 
-    /// Adds what is pending.
+    /// Adds all pending increments.
     fn flush(&mut self) {
         let ColumnCounts { counts, pending, lengths, .. } = self;
         let stretches = lengths.iter_mut().enumerate();
@@ -209,22 +210,22 @@ impl ColumnCounts {
     }
 }
 
-/// Adds what is pending of a stretch.
+/// Adds the pending increments of a stretch.
 #[inline(never)]
 fn flush_stretch(stretch: usize, counts: &mut [u64], pending: &[u16], length: &mut u16) {
-    let place = |code: &u16| usize::from(code >> 1);
+    let slot = |increment: &u16| usize::from(increment >> 1);
     let counts = &mut counts[stretch * STRETCH_COLUMNS..];
     let pending = &pending[stretch * PENDING_PER_STRETCH..][..std::mem::take(length).into()];
-    for (turn, &code) in pending.iter().enumerate() {
-        prefetch_ahead(counts, pending, turn, place);
-        counts[place(&code)] += pack_counts(1, (code & 1).into());
+    for (turn, increment) in pending.iter().enumerate() {
+        prefetch_ahead(counts, pending, turn, slot);
+        counts[slot(increment)] += pack_counts(1, (increment & 1).into());
     }
 }
 
-/// Columns that one thread adds up at a time.
+/// Columns that one thread sums at a time.
 const CHUNK_COLUMNS: usize = 1 << 14;
 
-/// Makes `counts` what all threads counted, by column. The counters are as new afterwards.
+/// Makes `counts` the sums over all threads, by column, and resets the counters.
 pub(super) fn sum_counters(
     rule: &PreparedRule<'_>,
     parts: &mut [ThreadCounter],

@@ -1,35 +1,40 @@
-//! Labels that a row does not store: their marginal is 0, their score the intercept (DESIGN, promise 2).
+//! Zero labels: labels that a row does not store. Their marginal is 0, so their score is the intercept.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
 use rayon::prelude::*;
 
 use super::kernel::CoefficientTable;
-use crate::shard::{ColumnCoding, Row};
+use super::prepared_rule::PreparedRule;
+use crate::shard::{Code, Column, ColumnCoding, LabelId, Position, Row};
 
-/// All labels of a rule that could be chosen without being stored, best first.
+/// The labels of a rule that some row could choose without storing them, best first.
 ///
-/// They are the same for all rows, but for those that a row does store. So what a row chooses of them is the
-/// beginning of this list, less its own labels in it: rows need not write it down.
+/// The list is the same for all rows. A row skips the labels that it stores, so its zero labels are a prefix of the
+/// list without those: rows need not write them down one by one.
 pub(super) struct ZeroLabels {
-    /// By falling intercept, then rising label: as many as any row can need.
+    /// By falling intercept, then rising label; as many as any row can need.
     ranked: Vec<ZeroLabel>,
-    /// One bit for every code, set where one of its columns is in the list.
+    /// One bit per code, set if one of its columns is in the list.
     codes_in_list: Vec<u64>,
-    /// Columns in the list with their places, by rising column, and so by rising code.
-    places: Vec<(u32, u32)>,
-    /// Where in `places` those of a code begin; only of codes that are marked.
+    /// Columns in the list with their places, by rising column and so by rising code.
+    places: Vec<(Column, Place)>,
+    /// Index in `places` of the first column of each code in the list.
     starts_by_code: Vec<u32>,
-    /// The place of every code, where each is of one column and places fit; a place behind the list for those that
-    /// are not in it.
+    /// The place of every code, or one behind the list. Empty if columns share codes or places do not fit.
     place_by_code: Vec<u16>,
 }
+
+/// A place in the list of zero labels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place(pub u32);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct ZeroLabel {
     pub intercept: f32,
-    pub label: u32,
-    pub column: u32,
+    pub label: LabelId,
+    pub column: Column,
 }
 
 impl ZeroLabel {
@@ -39,11 +44,11 @@ impl ZeroLabel {
     }
 }
 
-/// Columns that one thread looks through at a time.
+/// Columns that one thread ranks at a time.
 const CHUNK_COLUMNS: usize = 1 << 16;
 
 impl ZeroLabels {
-    /// The `wanted` best of the first `labels` columns, whose label is in `labels_by_column` where that is not the column.
+    /// Ranks the `wanted` best of the first `labels` columns; `labels_by_column` is as in `Marginals`.
     pub fn new(
         table: &CoefficientTable,
         labels: usize,
@@ -52,12 +57,8 @@ impl ZeroLabels {
         coding: ColumnCoding,
     ) -> ZeroLabels {
         let chunk = |at: usize| {
-            rank_columns(
-                table,
-                at * CHUNK_COLUMNS..labels.min((at + 1) * CHUNK_COLUMNS),
-                labels_by_column,
-                wanted,
-            )
+            let columns = at * CHUNK_COLUMNS..labels.min((at + 1) * CHUNK_COLUMNS);
+            rank_columns(table, columns, labels_by_column, wanted)
         };
         let ranked = match labels.div_ceil(CHUNK_COLUMNS) {
             0 | 1 => chunk(0),
@@ -69,12 +70,13 @@ impl ZeroLabels {
             }
         };
         let mut codes_in_list = vec![0; ColumnCoding::CODES / 64];
-        let mut places: Vec<(u32, u32)> = ranked.iter().map(|one| one.column).zip(0..).collect();
+        let mut places: Vec<(Column, Place)> =
+            ranked.iter().map(|one| one.column).zip((0..).map(Place)).collect();
         places.sort_unstable();
         let mut starts_by_code = vec![0; ColumnCoding::CODES];
-        // From the last to the first, so that the first of a code stays.
+        // In reverse, so that the first column of a code remains.
         for (at, &(column, _)) in places.iter().enumerate().rev() {
-            let code = usize::from(coding.code(column));
+            let code = coding.code(column).index();
             codes_in_list[code / 64] |= 1 << (code % 64);
             starts_by_code[code] = at as u32;
         }
@@ -82,12 +84,12 @@ impl ZeroLabels {
         let mut place_by_code = Vec::new();
         if !coding.has_shared_codes() && behind < usize::from(u16::MAX) {
             place_by_code.resize(ColumnCoding::CODES, behind as u16);
-            places.iter().for_each(|&(column, place)| place_by_code[column as usize] = place as u16);
+            places.iter().for_each(|&(column, place)| place_by_code[column.index()] = place.0 as u16);
         }
         ZeroLabels { ranked, codes_in_list, places, starts_by_code, place_by_code }
     }
 
-    /// The largest score a label can have without being stored.
+    /// Returns the largest score of a zero label.
     pub fn best_intercept(&self) -> f32 {
         self.ranked.first().map_or(f32::NEG_INFINITY, |first| first.intercept)
     }
@@ -96,128 +98,56 @@ impl ZeroLabels {
         self.ranked.len()
     }
 
-    pub fn get(&self, place: usize) -> ZeroLabel {
-        self.ranked[place]
+    pub fn get(&self, place: Place) -> ZeroLabel {
+        self.ranked[place.0 as usize]
     }
 
-    /// The place of a column in the list.
+    /// Returns the place of a column with this code, if it is in the list.
     #[inline]
-    pub fn place(&self, code: u16, column: impl FnOnce() -> u32) -> Option<u32> {
-        if self.codes_in_list[usize::from(code) / 64] >> (code % 64) & 1 == 0 {
+    pub fn place(&self, code: Code, column: impl FnOnce() -> Column) -> Option<Place> {
+        if self.codes_in_list[code.index() / 64] >> (code.index() % 64) & 1 == 0 {
             return None;
         }
         let column = column();
-        let from = &self.places[self.starts_by_code[usize::from(code)] as usize..];
+        let from = &self.places[self.starts_by_code[code.index()] as usize..];
         from.iter().take_while(|place| place.0 <= column).find(|place| place.0 == column).map(|place| place.1)
     }
 
-    /// Makes `stored` the places of those labels in the list that the row stores.
-    pub fn find_stored(&self, row: Row<'_>, stored: &mut PlaceSet) {
+    /// Makes `stored` the places of all labels in the list that the row stores.
+    fn find_stored(&self, row: Row<'_>, stored: &mut PlaceSet) {
         stored.clear(self.len());
         if let Ok(place_by_code) = <&[u16; ColumnCoding::CODES]>::try_from(&self.place_by_code[..]) {
-            // Without a branch: those that are not in the list go where nobody looks.
+            // Without a branch: codes that are not in the list set a bit behind it.
             row.codes().iter().for_each(|&code| stored.insert(place_by_code[usize::from(code)].into()));
             return;
         }
-        for (position, &code) in (0..).zip(row.codes()) {
-            if let Some(place) = self.place(code, || row.column(position)) {
+        for (position, &code) in (0..).map(Position).zip(row.codes()) {
+            if let Some(Place(place)) = self.place(Code(code), || row.column(position)) {
                 stored.insert(place as usize);
             }
         }
     }
 }
 
-/// Bits of a word.
-const WORD_BITS: usize = u64::BITS as usize;
-
-/// Places of a list, one bit each.
-#[derive(Default)]
-pub(super) struct PlaceSet {
-    /// The last one is for places behind the list; those from its end to there are set.
-    words: Vec<u64>,
-}
-
-impl PlaceSet {
-    /// None of a list of `length`.
-    pub fn clear(&mut self, length: usize) {
-        let words = length.div_ceil(WORD_BITS);
-        self.words.clear();
-        self.words.resize(words + 1, 0);
-        if !length.is_multiple_of(WORD_BITS) {
-            self.words[words - 1] = u64::MAX << (length % WORD_BITS);
-        }
-    }
-
-    #[inline]
-    pub fn insert(&mut self, place: usize) {
-        self.words[place / WORD_BITS] |= 1 << (place % WORD_BITS);
-    }
-
-    #[inline]
-    pub fn contains(&self, place: usize) -> bool {
-        self.words[place / WORD_BITS] >> (place % WORD_BITS) & 1 == 1
-    }
-
-    fn list(&self) -> &[u64] {
-        &self.words[..self.words.len() - 1]
-    }
-
-    /// How many places are not set.
-    fn unset_count(&self) -> usize {
-        self.list().iter().map(|word| word.count_zeros() as usize).sum()
-    }
-
-    /// The place of number `j`, from 0, of those that are not set.
-    fn nth_unset(&self, j: usize) -> usize {
-        let mut left = j;
-        for (at, &word) in self.list().iter().enumerate() {
-            let free = word.count_zeros() as usize;
-            if left < free {
-                let mut places = !word;
-                (0..left).for_each(|_| places &= places - 1);
-                return at * WORD_BITS + places.trailing_zeros() as usize;
-            }
-            left -= free;
-        }
-        unreachable!("number {j} of the places that are free");
-    }
-
-    /// Those below `length`, ascending.
-    pub fn below(&self, length: usize) -> impl Iterator<Item = u32> + '_ {
-        let words = self.list().iter().enumerate().take(length.div_ceil(WORD_BITS));
-        words.flat_map(move |(at, &word)| {
-            let first = at * WORD_BITS;
-            let mut left =
-                if length < first + WORD_BITS { word & !(u64::MAX << (length - first)) } else { word };
-            std::iter::from_fn(move || {
-                let place = (left != 0).then(|| first as u32 + left.trailing_zeros());
-                left &= left.wrapping_sub(1);
-                place
-            })
-        })
-    }
-}
-
-/// The `wanted` best of a range of columns, best first.
+/// Returns the `wanted` best of a range of columns, best first.
 fn rank_columns(
     table: &CoefficientTable,
-    columns: std::ops::Range<usize>,
+    columns: Range<usize>,
     labels_by_column: Option<&[u32]>,
     wanted: usize,
 ) -> Vec<ZeroLabel> {
     let mut best: Vec<ZeroLabel> = Vec::with_capacity(2 * wanted.min(columns.len()));
-    let mut least = (f32::NEG_INFINITY, u32::MAX);
+    let mut least = (f32::NEG_INFINITY, LabelId(u32::MAX));
     for column in columns {
         let intercept = table.coefficients(column).1;
         if intercept < least.0 {
             continue;
         }
-        let label = labels_by_column.map_or(column as u32, |labels_by_column| labels_by_column[column]);
+        let label = LabelId(labels_by_column.map_or(column as u32, |labels| labels[column]));
         if intercept == least.0 && label > least.1 {
             continue;
         }
-        best.push(ZeroLabel { intercept, label, column: column as u32 });
-        // Full: only what is better than the last one wanted can still matter.
+        best.push(ZeroLabel { intercept, label, column: Column(column as u32) });
         if best.len() == 2 * wanted && wanted > 0 {
             best.select_nth_unstable_by(wanted - 1, ZeroLabel::best_first);
             best.truncate(wanted);
@@ -229,26 +159,131 @@ fn rank_columns(
     best
 }
 
-/// The labels of the list that a row does not store.
-pub(super) struct RowZeroLabels<'s> {
-    pub list: &'s ZeroLabels,
-    pub stored_places: &'s PlaceSet,
+/// Places up to this one are searched for in the row one by one; then all entries of the row are looked up in the list.
+const MAX_SINGLE_LOOKUPS: usize = 24;
+
+/// The places in a rule's list of zero labels that one row stores, looked up as far as needed.
+#[derive(Default)]
+pub(super) struct StoredPlaces {
+    set: PlaceSet,
+    /// Number of places looked up, from the first.
+    known: usize,
 }
 
-impl RowZeroLabels<'_> {
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.stored_places.unset_count()
+impl StoredPlaces {
+    /// Forgets the places of the previous row.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.known = 0;
     }
 
-    /// Number `j`, from 0.
-    pub fn get(&self, j: usize) -> ZeroLabel {
-        self.list.get(self.stored_places.nth_unset(j))
+    /// Returns whether the row stores the label at a place. Places must be queried in order.
+    pub fn contains(&mut self, rule: &PreparedRule<'_>, row: Row<'_>, place: Place) -> bool {
+        let at = place.0 as usize;
+        if at >= self.known {
+            if at == MAX_SINGLE_LOOKUPS {
+                self.look_up_all(rule, row);
+            } else {
+                if at == 0 {
+                    self.set.clear(rule.zero_labels.len());
+                }
+                if rule.kernel.has_column(&rule.table, row, rule.zero_labels.get(place).column) {
+                    self.set.insert(at);
+                }
+                self.known = at + 1;
+            }
+        }
+        self.set.contains(at)
     }
 
-    /// How much of the list has the first `number` of these.
+    /// Looks up all places.
+    pub fn look_up_all(&mut self, rule: &PreparedRule<'_>, row: Row<'_>) -> &PlaceSet {
+        if self.known < rule.zero_labels.len() {
+            rule.zero_labels.find_stored(row, &mut self.set);
+            self.known = rule.zero_labels.len();
+        }
+        &self.set
+    }
+
+    /// Returns the stored places below `length`, ascending; these have been looked up.
+    pub fn below(&self, length: usize) -> impl Iterator<Item = Place> + '_ {
+        debug_assert!(length <= self.known, "places that were looked up");
+        self.set.below(length)
+    }
+}
+
+const WORD_BITS: usize = u64::BITS as usize;
+
+/// Places of a list, one bit each.
+#[derive(Default)]
+pub(super) struct PlaceSet {
+    /// The last word is for places behind the list. Bits between the end of the list and that word are set.
+    words: Vec<u64>,
+}
+
+impl PlaceSet {
+    /// Becomes the empty set for a list of `length` places.
+    fn clear(&mut self, length: usize) {
+        let words = length.div_ceil(WORD_BITS);
+        self.words.clear();
+        self.words.resize(words + 1, 0);
+        if !length.is_multiple_of(WORD_BITS) {
+            self.words[words - 1] = u64::MAX << (length % WORD_BITS);
+        }
+    }
+
+    #[inline]
+    fn insert(&mut self, place: usize) {
+        self.words[place / WORD_BITS] |= 1 << (place % WORD_BITS);
+    }
+
+    #[inline]
+    fn contains(&self, place: usize) -> bool {
+        self.words[place / WORD_BITS] >> (place % WORD_BITS) & 1 == 1
+    }
+
+    fn list(&self) -> &[u64] {
+        self.words.split_last().map_or(&[], |(_, list)| list)
+    }
+
+    /// Returns the number of places that are not set: the zero labels that are left to the row.
+    pub fn unset_count(&self) -> usize {
+        self.list().iter().map(|word| word.count_zeros() as usize).sum()
+    }
+
+    /// Returns place number `number`, from 0, of those that are not set.
+    pub fn nth_unset(&self, number: usize) -> Place {
+        let mut left = number;
+        for (at, &word) in self.list().iter().enumerate() {
+            let free = word.count_zeros() as usize;
+            if left < free {
+                let mut places = !word;
+                (0..left).for_each(|_| places &= places - 1);
+                return Place((at * WORD_BITS) as u32 + places.trailing_zeros());
+            }
+            left -= free;
+        }
+        unreachable!("place {number} of those that are not set");
+    }
+
+    /// Returns the length of the shortest prefix of the list with `number` places that are not set.
     pub fn prefix_length(&self, number: usize) -> usize {
-        if number == 0 { 0 } else { self.stored_places.nth_unset(number - 1) + 1 }
+        if number == 0 { 0 } else { self.nth_unset(number - 1).0 as usize + 1 }
+    }
+
+    /// Returns the places below `length`, ascending.
+    fn below(&self, length: usize) -> impl Iterator<Item = Place> + '_ {
+        let words = self.list().iter().enumerate().take(length.div_ceil(WORD_BITS));
+        words.flat_map(move |(at, &word)| {
+            let first = at * WORD_BITS;
+            let mut left =
+                if length < first + WORD_BITS { word & !(u64::MAX << (length - first)) } else { word };
+            std::iter::from_fn(move || {
+                let place = (left != 0).then(|| Place(first as u32 + left.trailing_zeros()));
+                left &= left.wrapping_sub(1);
+                place
+            })
+        })
     }
 }
 
@@ -267,25 +302,24 @@ mod tests {
     }
 
     #[test]
-    fn the_best_intercepts_come_first_and_smaller_labels_of_equal_ones() {
+    fn the_best_intercepts_come_first_and_smaller_labels_win_ties() {
         for wanted in [1, 2, 5, 6, 10] {
-            let labels: Vec<u32> = list(wanted).ranked.iter().map(|one| one.label).collect();
+            let labels: Vec<u32> = list(wanted).ranked.iter().map(|one| one.label.0).collect();
             assert_eq!(labels, [7, 3, 5, 0, 2, 6, 9, 1, 4, 8][..wanted]);
         }
     }
 
     #[test]
-    fn what_a_row_stores_is_left_out() {
+    fn stored_labels_are_skipped() {
         let list = list(6);
         let columns = EntryColumns::from_columns(10, &[[1, 2, 3, 8].as_slice(), &[0; PADDING]].concat());
         let values = [0.5; 4 + PADDING];
         let mut stored = PlaceSet::default();
         list.find_stored(Row::new(&columns, &values, 0, 4), &mut stored);
-        assert_eq!(stored.below(6).collect::<Vec<_>>(), [1, 4], "labels 3 and 2");
-        assert_eq!(stored.below(4).collect::<Vec<_>>(), [1]);
-        let free = RowZeroLabels { list: &list, stored_places: &stored };
-        let labels: Vec<u32> = (0..free.len()).map(|j| free.get(j).label).collect();
-        assert_eq!(labels, [7, 5, 0, 6]);
+        assert_eq!(stored.below(6).collect::<Vec<_>>(), [Place(1), Place(4)], "labels 3 and 2");
+        assert_eq!(stored.below(4).collect::<Vec<_>>(), [Place(1)]);
+        let left = (0..stored.unset_count()).map(|number| list.get(stored.nth_unset(number)).label.0);
+        assert_eq!(left.collect::<Vec<_>>(), [7, 5, 0, 6]);
     }
 
     #[test]
@@ -295,13 +329,14 @@ mod tests {
             places.clear(length);
             let set: Vec<usize> = (0..length).filter(|place| place * 7 % 3 == 0).collect();
             set.iter().for_each(|&place| places.insert(place));
-            // Nobody looks there.
+            // A place behind the list, which is ignored.
             places.insert(length.next_multiple_of(WORD_BITS));
             let free: Vec<usize> = (0..length).filter(|place| !set.contains(place)).collect();
             assert_eq!(places.unset_count(), free.len());
-            assert!(free.iter().enumerate().all(|(j, &place)| places.nth_unset(j) == place));
+            let found = |number: usize| places.nth_unset(number).0 as usize;
+            assert!(free.iter().enumerate().all(|(number, &place)| found(number) == place));
             for end in [0, 1, length / 2, length] {
-                let below: Vec<usize> = places.below(end).map(|place| place as usize).collect();
+                let below: Vec<usize> = places.below(end).map(|place| place.0 as usize).collect();
                 assert!(set.iter().filter(|&&place| place < end).eq(&below), "{length} {end}");
             }
         }

@@ -12,7 +12,7 @@ use crate::format::format_count;
 use crate::load::{ExtraMemory, LoadOptions};
 use crate::pipeline::load_for_classifier;
 use crate::report::Phases;
-use crate::shard::Shard;
+use crate::shard::{LabelId, Shard};
 use crate::store::{LocalMatrix, Location, Role, write_file};
 
 /// Predict k labels for each instance, drawn from the classifier's mixture
@@ -127,7 +127,7 @@ fn predict(shard: &Shard, mixture: &Mixture, draw: DrawOptions) -> (Vec<u32>, Ve
         row.extend_from_slice(picks);
         encode_scores(row);
         let at = (local - blocks.rows(block).start) * k;
-        let labels = row.iter().map(|pick| pick.label);
+        let labels = row.iter().map(|pick| pick.label.0);
         label_pieces
             .with(block, |piece| piece[at..at + k].iter_mut().zip(labels).for_each(|(to, v)| *to = v));
         let scores = row.iter().map(|pick| pick.score as f32);
@@ -144,7 +144,7 @@ fn predict(shard: &Shard, mixture: &Mixture, draw: DrawOptions) -> (Vec<u32>, Ve
 /// because f32 is too coarse or a filler was picked last whatever it scores, a score is the next below the
 /// one before. None is zero, because SciPy drops stored zeros here and there, and with them the label.
 fn encode_scores(row: &mut [Pick]) {
-    let (mut above, mut last) = (f32::INFINITY, 0);
+    let (mut above, mut last) = (f32::INFINITY, LabelId(0));
     for pick in row.iter_mut() {
         let mut score = pick.score as f32;
         if score == 0.0 {
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn stored_scores_keep_the_order_of_the_picks_and_are_never_zero() {
         let scores = [0.5, 0.5, 0.5 - 1e-12, 0.0, 0.0, -0.0, -1e-40, -3.0, -3.0];
-        let labels = [7, 3, 9, 1, 0, 2, 5, 4, 6];
+        let labels = [7, 3, 9, 1, 0, 2, 5, 4, 6].map(LabelId);
         let mut picks: Vec<Pick> = (0..scores.len())
             .map(|at| Pick { label: labels[at], score: scores[at], marginal: 0.0 })
             .collect();

@@ -1,7 +1,7 @@
 //! Calibration of marginals: their agreement with observed frequencies.
 
 use crate::calibration::MarginalHistogram;
-use crate::shard::{FixedPoint, Shard, Targets};
+use crate::shard::{FixedPoint, Position, Shard, Targets};
 use crate::world::World;
 
 /// Stored marginals within a range of values.
@@ -98,10 +98,10 @@ pub fn measure_calibration(world: &World, shard: &Shard) -> CalibrationReport {
     let parts = blocks.fold(ReliabilitySums::new, |sums, block| {
         for local in blocks.rows(block) {
             sums.positives += shard.true_labels(local).len() as u64;
-            let start = shard.marginals.first_entry(local);
-            for (at, (_, value)) in (start..).zip(shard.marginals.labels_and_marginals(local)) {
+            let row = shard.marginals.row(local);
+            for (position, &value) in (0..).map(Position).zip(row.values()) {
                 let positive = match &shard.targets {
-                    Targets::Labels(true_labels) => true_labels.hits().get(at) == 1,
+                    Targets::Labels(true_labels) => true_labels.hits().get(row.entry(position)) == 1,
                     Targets::Expected(_) => false,
                 };
                 sums.add(value, positive, fixed);

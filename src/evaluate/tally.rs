@@ -126,9 +126,9 @@ fn score_row(
 ) -> [f64; SUMS] {
     let (mut hits, mut gain, mut weighted) = (0.0, 0.0, 0.0);
     for (position, pick) in picks.iter().enumerate() {
-        let label = pick.label as usize;
+        let label = pick.label.index();
         counts.predicted[label] += 1;
-        if true_labels.binary_search(&pick.label).is_ok() {
+        if true_labels.binary_search(&pick.label.0).is_ok() {
             counts.true_positives[label] += 1;
             hits += 1.0;
             gain += discount(position);

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::buffers::{ZeroedArray, prefetch::prefetch_ahead};
 use crate::shard::{
-    BlockHitBits, ColumnCoding, EntryColumns, HitBits, LabelFrequencies, Marginals, PADDING, RowBlocks,
-    row_columns,
+    BlockHitBits, ColumnCoding, EntryColumns, EntryIndex, HitBits, LabelFrequencies, Marginals, PADDING,
+    RowBlocks,
 };
-use crate::sparse::Csr;
+use crate::sparse::{Csr, row_indices};
 use crate::store::{MatrixFile, RowStarts, Slab, StoreError, ValueKind};
 
 /// What a thread has while it reads.
@@ -64,9 +64,10 @@ impl BlockReader {
         let mut first = 0;
         for (local, &end) in rows.zip(&slab.ends) {
             let (stored, values) = (&slab.columns[first..end], &slab.values[first..end]);
-            marks.mark(start(local), stored, row_columns(true_labels, local), |position| {
-                true_entries
-                    .push((stored[position], (values[position] * LabelFrequencies::MASS_OF_ONE) as u32));
+            let start = EntryIndex(start(local));
+            marks.mark(start, stored, row_indices(true_labels, local), |position| {
+                let mass = values[position.index()] * LabelFrequencies::MASS_OF_ONE;
+                true_entries.push((stored[position.index()], mass as u32));
             });
             first = end;
         }

@@ -2,7 +2,8 @@
 
 use super::shard::{read_rows, rows_of_this_rank, same_shape};
 use crate::error::{Result, usage};
-use crate::shard::{Marginals, Shard, Targets, TrueLabels, row_columns};
+use crate::shard::{Marginals, Shard, Targets, TrueLabels};
+use crate::sparse::row_indices;
 use crate::store::{Hdf5File, Location, MatrixFile, ValueKind};
 use crate::world::World;
 
@@ -25,15 +26,15 @@ pub fn load_predictions(world: &World, predictions: &Location, labels: &Location
     let scores = read_rows(world, &matrix, rows.clone(), ValueKind::Finite)?;
     let total_rows = matrix.shape().0;
     // The first row says what k is; then every row must have it. A rank may have no row at all.
-    let first = if scores.rows() > 0 { row_columns(&scores, 0).len() as u64 + 1 } else { 0 };
+    let first = if scores.rows() > 0 { row_indices(&scores, 0).len() as u64 + 1 } else { 0 };
     let first = world.gather_to_all(first).into_iter().find(|&first| first > 0);
     let k = first.map_or(0, |first| first as usize - 1);
-    let odd = (0..scores.rows()).find(|&local| row_columns(&scores, local).len() != k);
+    let odd = (0..scores.rows()).find(|&local| row_indices(&scores, local).len() != k);
     world.agree(match odd {
         Some(local) => usage(format!(
             "{predictions}: row {} has {} labels, but row 0 has {k}; every row must have the same number, k",
             rows.start + local as u64,
-            row_columns(&scores, local).len()
+            row_indices(&scores, local).len()
         )),
         None if k == 0 => usage(format!("{predictions}: no labels are predicted")),
         None => Ok(()),

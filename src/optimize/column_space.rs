@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use crate::classifier::Mixture;
 use crate::measure::{MeasureError, Metric, Objective, Population};
-use crate::shard::Marginals;
+use crate::shard::{Column, Marginals};
 
 #[derive(Clone, Copy)]
 pub(super) struct ColumnSpace<'s> {
@@ -80,7 +80,7 @@ impl<'s> ColumnSpace<'s> {
     pub fn error_by_label(&self, error: MeasureError) -> MeasureError {
         match error {
             MeasureError::Gradient { metric, label, cells, slope, intercept } => {
-                let label = self.marginals.label(label as u32) as usize;
+                let label = self.marginals.label(Column(label as u32)).index();
                 MeasureError::Gradient { metric, label, cells, slope, intercept }
             }
             other => other,

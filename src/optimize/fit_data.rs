@@ -79,7 +79,7 @@ fn content_checksum(shard: &Shard, entries: u64) -> u64 {
 fn row_checksum(shard: &Shard, local: usize, number: u64) -> u64 {
     let marginals = shard.marginals.labels_and_marginals(local);
     let marginals = marginals.fold(number, |sum, (label, value)| {
-        mix_bits(sum ^ u64::from(label) << 32 ^ u64::from(value.to_bits()))
+        mix_bits(sum ^ u64::from(label.0) << 32 ^ u64::from(value.to_bits()))
     });
     let true_labels = shard.true_labels(local).iter();
     mix_bits(true_labels.fold(mix_bits(marginals), |sum, &label| mix_bits(sum ^ u64::from(label))))

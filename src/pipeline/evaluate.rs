@@ -9,7 +9,7 @@ use crate::error::{Result, usage};
 use crate::evaluate::{Evaluation, InversePropensities, Summary, score, summarise, tally};
 use crate::load::{ExtraMemory, LoadOptions, PredictionShard, load_predictions, load_shard_with_plan};
 use crate::progress::Progress;
-use crate::shard::Shard;
+use crate::shard::{LabelId, Shard};
 use crate::store::Location;
 use crate::world::World;
 
@@ -103,7 +103,7 @@ fn picks_by_score(shard: &Shard) -> Vec<Pick> {
     let mut picks = Vec::with_capacity(shard.marginals.entries());
     for local in 0..shard.local_rows() {
         let start = picks.len();
-        let pick = |(label, score): (u32, f32)| Pick { label, score: score.into(), marginal: 0.0 };
+        let pick = |(label, score): (LabelId, f32)| Pick { label, score: score.into(), marginal: 0.0 };
         picks.extend(shard.marginals.labels_and_marginals(local).map(pick));
         picks[start..].sort_by(|a, b| b.score.total_cmp(&a.score).then(a.label.cmp(&b.label)));
     }

@@ -1,42 +1,41 @@
-//! Labels renumbered so that those a pass looks up most lie side by side, and so do those that are alike.
+//! The renumbering of labels that puts frequent labels, and labels that are alike, next to each other.
 
 use rayon::prelude::*;
 
+use super::index::{Column, LabelId};
 use crate::buffers::ZeroedArray;
 
-/// Columns in order of frequency. The coefficients of frequent labels then share cache lines, and labels with as
-/// many positives, of which a classifier finds as many, are neighbours: what the gradient of a metric makes of them is
-/// much the same, so that one bound for several of them is close to each. Those without any come last, in their own order.
+/// Columns in order of frequency, the same on all ranks, so that per-column sums can be added across ranks.
 ///
-/// It is the same on all ranks: what is added up label by label can be added up in this order.
+/// Coefficients of frequent labels then share cache lines. Labels with as many positives and as much hit mass are
+/// neighbours: a metric's gradient treats them alike, so one bound for several of them is tight. Labels without
+/// positives come last, in their original order.
 pub struct ColumnOrder {
     labels_by_column: ZeroedArray<u32>,
     columns_by_label: ZeroedArray<u32>,
 }
 
-/// What the rows of all ranks say of each label.
+/// Statistics of each label over the rows of all ranks.
 pub struct LabelFrequencies {
-    /// Instances that have it; or, where that is not known, how often it was seen in a sample.
+    /// Number of rows with the label; if labels are unknown, how often a sample of rows stores it.
     pub positives: Vec<u64>,
-    /// How large their marginals are together, in units of [`LabelFrequencies::MASS_OF_ONE`]: a classifier finds those of large ones. Of labels
-    /// with as many positives those are alike of which it finds as many.
+    /// Sum of the marginals of the rows with the label, in units of 1 / [`LabelFrequencies::MASS_OF_ONE`].
     pub hit_mass: Vec<u64>,
 }
 
 impl LabelFrequencies {
-    /// What a marginal of 1 adds.
+    /// The hit mass of a marginal of 1.
     pub const MASS_OF_ONE: f32 = 64.0;
 }
 
 impl ColumnOrder {
-    /// With fewer labels the coefficients of all of them stay in the cache of a core anyway.
+    /// With fewer labels all coefficients stay in a core's cache anyway.
     pub const MIN_LABELS: usize = 1 << 15;
 
-    /// Those with most positives first; of as many, those that are found most easily.
-    pub fn new(known: &LabelFrequencies) -> ColumnOrder {
-        let LabelFrequencies { positives, hit_mass } = known;
+    /// Sorts labels by falling positives, then by falling hit mass.
+    pub fn new(frequencies: &LabelFrequencies) -> ColumnOrder {
+        let LabelFrequencies { positives, hit_mass } = frequencies;
         let labels = positives.len();
-        // Rising keys: falling numbers, then rising labels.
         let key = |label: usize| {
             let size = match positives[label] {
                 0 => 0,
@@ -55,18 +54,28 @@ impl ColumnOrder {
         ColumnOrder { labels_by_column, columns_by_label }
     }
 
-    /// The column of every label.
+    /// Returns the column of every label.
     pub fn columns_by_label(&self) -> &[u32] {
         &self.columns_by_label
     }
 
-    /// The label of every column.
+    /// Returns the label of every column.
     pub fn labels_by_column(&self) -> &[u32] {
         &self.labels_by_column
     }
+
+    #[inline]
+    pub fn column(&self, label: LabelId) -> Column {
+        Column(self.columns_by_label[label.index()])
+    }
+
+    #[inline]
+    pub fn label(&self, column: Column) -> LabelId {
+        LabelId(self.labels_by_column[column.index()])
+    }
 }
 
-/// A number in at most 15 bits that keeps its order: exact up to 1,024, then 512 steps to each power of two.
+/// Rounds a number to at most 16 bits, keeping order: exact up to 1,024, then 512 steps for each power of two.
 fn coarse_key(number: u64) -> u32 {
     let shift = (u64::BITS - number.leading_zeros()).saturating_sub(10);
     (shift << 9) + (number >> shift) as u32
@@ -77,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rough_numbers_keep_the_order_and_fit() {
+    fn coarse_keys_keep_the_order_and_fit_16_bits() {
         assert!((0..1024).all(|number| coarse_key(number) == number as u32));
         let numbers =
             (0..5000).chain((0..64).flat_map(|bit| [(1 << bit) - 1, 1 << bit, (1 << bit) + (1 << bit >> 1)]));
@@ -89,10 +98,12 @@ mod tests {
     }
 
     #[test]
-    fn labels_with_as_many_positives_are_neighbours_and_frequent_ones_come_first() {
-        let known = LabelFrequencies { positives: vec![1, 0, 7, 1, 0], hit_mass: vec![20, 0, 100, 50, 0] };
-        let order = ColumnOrder::new(&known);
+    fn frequent_labels_come_first_and_equally_frequent_ones_are_neighbours() {
+        let frequencies =
+            LabelFrequencies { positives: vec![1, 0, 7, 1, 0], hit_mass: vec![20, 0, 100, 50, 0] };
+        let order = ColumnOrder::new(&frequencies);
         assert_eq!(order.labels_by_column(), [2, 3, 0, 1, 4]);
         assert_eq!(order.columns_by_label(), [2, 3, 0, 1, 4]);
+        assert_eq!(order.label(order.column(LabelId(3))), LabelId(3));
     }
 }

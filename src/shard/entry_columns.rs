@@ -1,20 +1,25 @@
-//! The columns of all entries, as a pass reads them.
+//! The columns of all entries, in the layout that a pass reads.
 
 use std::ops::Range;
 
 use super::column_coding::ColumnCoding;
+use super::index::{Code, Column, EntryIndex, LabelId};
 use super::marginals::PADDING;
 use super::row_blocks::{Pieces, RowBlocks};
-use crate::buffers::{ZeroedArray, prefetch::gather_prefetched};
+use crate::buffers::ZeroedArray;
+use crate::buffers::prefetch::{gather_prefetched, read_cache_lines};
 
-/// A code for every entry, and where columns share codes what is left to tell them apart.
+/// A code for every entry and, if columns share codes, an offset.
+///
+/// Loading first writes labels ([`ColumnPieces::write_labels`]), of which codes and offsets hold one half each;
+/// [`EntryColumns::renumber`] then replaces them by columns.
 pub struct EntryColumns {
     coding: ColumnCoding,
     codes: Vec<u16>,
     offsets: Offsets<Vec<u8>, Vec<u16>>,
 }
 
-/// The offsets of all entries, in as few bytes as they take.
+/// The offsets of some entries, in as few bytes as they need.
 pub enum Offsets<B, W> {
     None,
     Bytes(B),
@@ -22,7 +27,7 @@ pub enum Offsets<B, W> {
 }
 
 impl EntryColumns {
-    /// Zeroed space for `entries` columns, and the padding.
+    /// Returns zeroed columns of `entries` entries, followed by padding.
     pub(crate) fn new(entries: usize, coding: ColumnCoding) -> EntryColumns {
         let offsets = match coding.offset_width() {
             0 => Offsets::None,
@@ -32,18 +37,18 @@ impl EntryColumns {
         EntryColumns { coding, codes: vec![0; entries + PADDING], offsets }
     }
 
-    /// These columns, each below `labels`, and the padding.
+    /// Returns the given columns, each below `labels`, followed by padding.
     pub fn from_columns(labels: usize, numbers: &[u32]) -> EntryColumns {
         let mut columns = EntryColumns::new(numbers.len(), ColumnCoding::new(labels));
         let all = RowBlocks::new(&[0, numbers.len() as u64]);
         let end = |rows: usize| rows * numbers.len();
         columns.pieces(&all, end).write_labels(0, numbers);
-        let itself: Vec<u32> = (0..labels as u32).collect();
-        columns.renumber(&all, end, &itself);
+        let identity: Vec<u32> = (0..labels as u32).collect();
+        columns.renumber(&all, end, &identity);
         columns
     }
 
-    /// Bytes of one column.
+    /// Returns the bytes of one entry's column.
     pub(crate) fn width(labels: usize) -> usize {
         size_of::<u16>() + ColumnCoding::new(labels).offset_width()
     }
@@ -53,13 +58,13 @@ impl EntryColumns {
         self.coding
     }
 
-    /// The codes of all entries, and the padding.
+    /// Returns the codes of all entries and of the padding.
     #[inline]
     pub fn codes(&self) -> &[u16] {
         &self.codes
     }
 
-    /// The offsets of a range of entries.
+    /// Returns the offsets of a range of entries.
     #[inline]
     pub(crate) fn offsets(&self, entries: Range<usize>) -> Offsets<&[u8], &[u16]> {
         match &self.offsets {
@@ -69,88 +74,37 @@ impl EntryColumns {
         }
     }
 
-    /// Brings what tells columns of the same code apart near, for some entries at once: see
-    /// [`HitBits::prefetch_entries`](super::HitBits::prefetch_entries).
+    /// Prefetches the offsets of a range of entries. Codes are read in order anyway.
     pub(crate) fn prefetch_entries(&self, entries: Range<usize>) {
-        match &self.offsets {
+        match self.offsets(entries) {
             Offsets::None => (),
-            Offsets::Bytes(offsets) => read_every_cache_line(&offsets[entries]),
-            Offsets::Words(offsets) => read_every_cache_line(&offsets[entries]),
+            Offsets::Bytes(offsets) => read_cache_lines(offsets, |&offset| offset.into()),
+            Offsets::Words(offsets) => read_cache_lines(offsets, |&offset| offset.into()),
         }
     }
 
-    /// The label of an entry, before [`EntryColumns::renumber`].
-    pub(crate) fn label(&self, entry: usize) -> u32 {
-        let code = self.codes[entry];
-        match &self.offsets {
-            Offsets::None => code.into(),
-            Offsets::Bytes(offsets) => join_halves(code, offsets[entry].into()),
-            Offsets::Words(offsets) => join_halves(code, offsets[entry]),
-        }
-    }
-
-    /// The column of an entry.
     #[inline]
-    pub fn get(&self, entry: usize) -> u32 {
-        let code = self.codes[entry];
+    fn offset(&self, entry: EntryIndex) -> Option<u16> {
         match &self.offsets {
-            Offsets::None => code.into(),
-            Offsets::Bytes(offsets) => self.coding.column(code, offsets[entry].into()),
-            Offsets::Words(offsets) => self.coding.column(code, offsets[entry]),
+            Offsets::None => None,
+            Offsets::Bytes(offsets) => Some(offsets[entry.0].into()),
+            Offsets::Words(offsets) => Some(offsets[entry.0]),
         }
     }
-}
 
-/// Reads one number of every cache line.
-fn read_every_cache_line<T: Copy + Default + std::ops::BitXor<Output = T>>(numbers: &[T]) {
-    const CACHE_LINE: usize = 64;
-    let some = numbers.iter().step_by(CACHE_LINE / size_of::<T>());
-    std::hint::black_box(some.fold(T::default(), |all, &number| all ^ number));
-}
+    /// Returns the label of an entry, before [`EntryColumns::renumber`].
+    pub(crate) fn label(&self, entry: EntryIndex) -> LabelId {
+        LabelId(join_halves(self.codes[entry.0], self.offset(entry).unwrap_or(0)))
+    }
 
-impl EntryColumns {
-    /// Tells `visit` the columns of the entries at `positions` of a range, each with one of `others`.
+    /// Returns the column of an entry.
     #[inline]
-    pub(crate) fn visit_positions<T>(
-        &self,
-        range: Range<usize>,
-        positions: &[u32],
-        others: impl Iterator<Item = T>,
-        mut visit: impl FnMut(u32, u32, T),
-    ) {
-        let codes = &self.codes[range.clone()];
-        let positions = positions.iter().zip(others);
-        // Which kind of offsets there are is asked once, not for every entry.
-        match &self.offsets {
-            Offsets::None => {
-                positions.for_each(|(&at, other)| visit(codes[at as usize].into(), at, other));
-            }
-            Offsets::Bytes(offsets) => {
-                let offsets = &offsets[range];
-                positions.for_each(|(&at, other)| {
-                    let column = self.coding.column(codes[at as usize], offsets[at as usize].into());
-                    visit(column, at, other);
-                });
-            }
-            Offsets::Words(offsets) => {
-                let offsets = &offsets[range];
-                positions.for_each(|(&at, other)| {
-                    let column = self.coding.column(codes[at as usize], offsets[at as usize]);
-                    visit(column, at, other);
-                });
-            }
-        }
+    pub fn get(&self, entry: EntryIndex) -> Column {
+        let code = self.codes[entry.0];
+        self.offset(entry).map_or(Column(code.into()), |offset| self.coding.column(Code(code), offset))
     }
-}
 
-/// The columns of blocks of rows, each to be filled in by whoever takes that block.
-pub(crate) struct ColumnPieces<'c> {
-    codes: Pieces<'c, u16>,
-    offsets: Offsets<Pieces<'c, u8>, Pieces<'c, u16>>,
-}
-
-impl EntryColumns {
-    /// Cut into blocks; `end` is the first entry behind a number of rows.
+    /// Cuts the columns into blocks; `end` gives the first entry behind a number of rows.
     pub(crate) fn pieces(&mut self, blocks: &RowBlocks, end: impl Fn(usize) -> usize) -> ColumnPieces<'_> {
         ColumnPieces {
             codes: blocks.pieces(&mut self.codes, &end),
@@ -161,11 +115,32 @@ impl EntryColumns {
             },
         }
     }
+
+    /// Replaces labels by columns; `columns_by_label` has the column of each label.
+    pub(crate) fn renumber(
+        &mut self,
+        blocks: &RowBlocks,
+        end: impl Fn(usize) -> usize,
+        columns_by_label: &[u32],
+    ) {
+        let coding = self.coding;
+        let mut coded_labels = ZeroedArray::new(columns_by_label.len());
+        for (coded_label, &column) in coded_labels.iter_mut().zip(columns_by_label) {
+            *coded_label = join_halves(coding.code(Column(column)).0, coding.offset(Column(column)));
+        }
+        let pieces = self.pieces(blocks, end);
+        blocks.fold(Vec::new, |labels, block| pieces.renumber(block, &coded_labels, labels));
+    }
+}
+
+/// The columns of each block of rows, to be written by the thread that has the block.
+pub(crate) struct ColumnPieces<'c> {
+    codes: Pieces<'c, u16>,
+    offsets: Offsets<Pieces<'c, u8>, Pieces<'c, u16>>,
 }
 
 impl ColumnPieces<'_> {
-    /// Writes the labels of a block, until [`EntryColumns::renumber`] makes columns of them: the lower half in place of a code,
-    /// what is left of it in place of an offset.
+    /// Writes the labels of a block: lower halves in place of codes, upper halves in place of offsets.
     pub(crate) fn write_labels(&self, block: usize, labels: &[u32]) {
         self.codes.with_untouched(block, |codes| {
             codes.iter_mut().zip(labels).for_each(|(code, &label)| *code = label as u16);
@@ -181,7 +156,7 @@ impl ColumnPieces<'_> {
         }
     }
 
-    /// Writes codes and offsets of a block in place of its labels; `coded_labels` has both of every label.
+    /// Replaces the labels of a block by codes and offsets; `coded_labels` has both of every label.
     fn renumber(&self, block: usize, coded_labels: &[u32], labels: &mut Vec<u32>) {
         self.codes.with(block, |codes| match &self.offsets {
             Offsets::None => renumber(codes, &mut vec![0u8; codes.len()], coded_labels, labels, |_| 0),
@@ -202,35 +177,17 @@ fn renumber<R: Copy + Into<u16>>(
     offsets: &mut [R],
     coded_labels: &[u32],
     labels: &mut Vec<u32>,
-    small: impl Fn(u16) -> R,
+    narrow: impl Fn(u16) -> R,
 ) {
     labels.clear();
     labels.extend(codes.iter().zip(&*offsets).map(|(&code, &offset)| join_halves(code, offset.into())));
     for ((code, offset), coded_label) in
         codes.iter_mut().zip(offsets).zip(gather_prefetched(coded_labels, labels))
     {
-        (*code, *offset) = (coded_label as u16, small((coded_label >> 16) as u16));
+        (*code, *offset) = (coded_label as u16, narrow((coded_label >> 16) as u16));
     }
 }
 
-/// A label, or code and offset, from its halves.
 fn join_halves(lower: u16, upper: u16) -> u32 {
     u32::from(lower) | u32::from(upper) << 16
-}
-
-impl EntryColumns {
-    /// Makes columns of labels ([`ColumnPieces::write_labels`]); `columns_by_label` has that of each.
-    pub(crate) fn renumber(
-        &mut self,
-        blocks: &RowBlocks,
-        end: impl Fn(usize) -> usize,
-        columns_by_label: &[u32],
-    ) {
-        let coding = self.coding;
-        let mut coded_labels = ZeroedArray::new(columns_by_label.len());
-        let coded_label = |&column: &u32| join_halves(coding.code(column), coding.offset(column));
-        coded_labels.iter_mut().zip(columns_by_label).for_each(|(to, column)| *to = coded_label(column));
-        let pieces = self.pieces(blocks, end);
-        blocks.fold(Vec::new, |labels, block| pieces.renumber(block, &coded_labels, labels));
-    }
 }

@@ -1,4 +1,4 @@
-//! Sums of probabilities as integers: the same bits in any order of adding.
+//! Sums of probabilities as integers, which do not depend on the order of addition.
 
 /// A scale for sums over at most a given number of terms in [0, 1].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,23 +7,23 @@ pub struct FixedPoint {
 }
 
 impl FixedPoint {
-    /// As fine as it can be so that `terms` ones still fit, but no finer than 2^-40. Depends on the
-    /// global number of terms only, never on how they are spread over ranks.
+    /// Returns the finest scale, down to 2^-40, on which a sum of `terms` ones fits. `terms` is the number over all
+    /// ranks, so that every rank uses the same scale.
     pub fn for_terms(terms: u64) -> FixedPoint {
         FixedPoint { bits: (terms.leading_zeros().saturating_sub(2)).min(40) }
     }
 
-    /// The integer that stands for 1.
+    /// Returns the integer that stands for 1.
     pub fn one(self) -> u64 {
         1 << self.bits
     }
 
-    /// The nearest multiple of the unit; `value` lies in [0, 1].
+    /// Rounds a value in [0, 1] to the nearest multiple of the unit.
     pub fn encode(self, value: f64) -> u64 {
         (value * self.one() as f64).round() as u64
     }
 
-    /// The same for a single, faster: for those, adding a half and cutting off is rounding.
+    /// Encodes a single, faster than [`FixedPoint::encode`]: for singles, adding a half and truncating rounds correctly.
     pub fn encode_f32(self, value: f32) -> u64 {
         (f64::from(value) * self.one() as f64 + 0.5) as u64
     }
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn singles_are_encoded_alike_by_both_ways() {
+    fn both_encodings_of_singles_agree() {
         let mut bits = 1u32;
         for terms in [1, 1000, 1 << 30, 1 << 45, 1 << 60] {
             let fixed = FixedPoint::for_terms(terms);

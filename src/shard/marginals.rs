@@ -1,21 +1,22 @@
-//! Stored marginals the way a pass reads them: as few bytes an entry as can be.
+//! Stored marginals in the layout that a pass reads: as few bytes per entry as possible.
 
 use std::ops::Range;
 
 use super::column_coding::ColumnCoding;
 use super::column_order::{ColumnOrder, LabelFrequencies};
 use super::entry_columns::{EntryColumns, Offsets};
+use super::index::{Code, Column, EntryIndex, LabelId, Position};
 use super::row_blocks::RowBlocks;
 use crate::sparse::Csr;
 
-/// Entries that follow every row, if only as padding: kernels read as many at a time.
+/// Entries, or padding, behind every row: kernels read this many at a time.
 pub const PADDING: usize = 16;
 
-/// Stretches of rows whose labels are looked at to find the frequent ones, and how many entries those have together.
+/// Stretches of rows sampled to find the frequent labels, and their entries in total.
 const SAMPLED_STRETCHES: u64 = 32;
 const SAMPLED_ENTRIES: u64 = 1 << 21;
 
-/// The stored marginals of a range of rows. In each row labels ascend.
+/// The stored marginals of a range of rows. Labels ascend in each row.
 pub struct Marginals {
     labels: usize,
     starts: Vec<u64>,
@@ -36,10 +37,10 @@ pub struct Row<'s> {
 }
 
 impl<'s> Row<'s> {
-    /// `length` entries from `start` on.
+    /// Returns the row of `length` entries from `start` on.
     ///
     /// # Panics
-    /// When fewer than [`PADDING`] others follow.
+    /// If fewer than [`PADDING`] entries follow.
     #[inline]
     pub fn new(columns: &'s EntryColumns, values: &'s [f32], start: usize, length: usize) -> Self {
         let end = start + length + PADDING;
@@ -57,58 +58,63 @@ impl<'s> Row<'s> {
         self.length == 0
     }
 
-    /// The number of its first entry among those of all rows.
+    /// Returns the index, among the entries of all rows, of the entry at `position`.
     #[inline]
-    pub fn first_entry(&self) -> usize {
-        self.start
+    pub fn entry(&self, position: Position) -> EntryIndex {
+        EntryIndex(self.start + position.index())
     }
 
-    /// The column of the entry at `position`.
     #[inline]
-    pub fn column(&self, position: u32) -> u32 {
-        self.columns.get(self.start + position as usize)
+    pub fn column(&self, position: Position) -> Column {
+        self.columns.get(self.entry(position))
     }
 
-    /// The marginal of the entry at `position`.
     #[inline]
-    pub fn value(&self, position: u32) -> f32 {
-        self.values[self.start..self.start + self.length][position as usize]
+    pub fn value(&self, position: Position) -> f32 {
+        self.values()[position.index()]
     }
 
     /// Writes columns and marginals of the entries at `positions`.
     #[inline]
     pub fn gather(&self, positions: &[u32], columns: &mut [u32], values: &mut [f32]) {
-        let range = self.start..self.start + self.length;
-        let out = columns.iter_mut().zip(values);
-        self.columns.visit_positions(range.clone(), positions, out, |column, position, (to, value)| {
-            (*to, *value) = (column, self.values[range.clone()][position as usize]);
-        });
+        let (coding, codes) = (self.coding(), self.codes());
+        values.iter_mut().zip(positions).for_each(|(to, &at)| *to = self.values()[at as usize]);
+        let columns = columns.iter_mut().zip(positions.iter().map(|&at| at as usize));
+        // The kind of offsets is matched once, not for every entry.
+        match self.offsets() {
+            Offsets::None => columns.for_each(|(to, at)| *to = codes[at].into()),
+            Offsets::Bytes(offsets) => {
+                columns.for_each(|(to, at)| *to = coding.column(Code(codes[at]), offsets[at].into()).0);
+            }
+            Offsets::Words(offsets) => {
+                columns.for_each(|(to, at)| *to = coding.column(Code(codes[at]), offsets[at]).0);
+            }
+        }
     }
 
-    /// Whether an entry has this column.
+    /// Returns whether the row stores this column.
     #[inline]
-    pub fn has_column(&self, column: u32) -> bool {
+    pub fn has_column(&self, column: Column) -> bool {
         let coding = self.columns.coding();
-        let code = coding.code(column);
-        // All of them, without a branch: the compiler makes vectors of that.
+        let code = coding.code(column).0;
+        // Without an early exit, so that the compiler vectorises it.
         let found = self.codes().iter().fold(false, |found, &other| found | (other == code));
-        let same = |&position: &u32| self.column(position) == column;
-        found && (!coding.has_shared_codes() || (0..self.length as u32).any(|position| same(&position)))
+        let same = |position: u32| self.column(Position(position)) == column;
+        found && (!coding.has_shared_codes() || (0..self.length as u32).any(same))
     }
 
-    /// What tells columns of the same code apart, where columns share codes.
+    /// Returns the offsets that tell columns of one code apart.
     #[inline]
     pub fn offsets(&self) -> Offsets<&'s [u8], &'s [u16]> {
         self.columns.offsets(self.start..self.start + self.length)
     }
 
-    /// The same of the row and of the padding behind it.
+    /// Returns the offsets of the row and of the padding behind it.
     #[inline]
     pub fn padded_offsets(&self) -> Offsets<&'s [u8], &'s [u16]> {
         self.columns.offsets(self.start..self.start + self.length + PADDING)
     }
 
-    /// Which columns share a code.
     #[inline]
     pub fn coding(&self) -> ColumnCoding {
         self.columns.coding()
@@ -124,7 +130,7 @@ impl<'s> Row<'s> {
         &self.values[self.start..self.start + self.length]
     }
 
-    /// Codes and values of the row and of all that is behind it, which is at least the padding.
+    /// Returns codes and values of the row and of everything behind it, which is at least the padding.
     #[inline]
     pub fn padded(&self) -> (&'s [u16], &'s [f32]) {
         (&self.columns.codes()[self.start..], &self.values[self.start..])
@@ -132,8 +138,8 @@ impl<'s> Row<'s> {
 }
 
 impl Marginals {
-    /// `columns` and `values` are followed by padding; `starts` begins with 0. Columns are labels, until
-    /// [`Marginals::renumber`], and ascend in each row.
+    /// Returns marginals whose columns are still labels, ascending in each row (see [`Marginals::renumber`]).
+    /// `columns` and `values` are followed by padding; `starts` begins with 0.
     pub(crate) fn new(
         labels: usize,
         starts: Vec<u64>,
@@ -145,9 +151,9 @@ impl Marginals {
         Marginals { labels, starts, columns, values, order: None, blocks, longest_row }
     }
 
-    /// How often each label is stored in some of the rows, before [`Marginals::renumber`]. The first row is number `first`
-    /// of `rows` with so many `entries`; which rows are looked at depends on those numbers only, so that what all ranks see
-    /// together does not depend on how many they are.
+    /// Counts how often a sample of the rows stores each label, before [`Marginals::renumber`]. `first` is the global
+    /// number of the first row; all ranks together have `rows` rows with `entries` entries. The sampled rows depend on
+    /// these numbers only, so the sum over ranks does not depend on their number.
     pub(crate) fn sample_label_counts(&self, first: u64, rows: u64, entries: u64) -> Vec<u64> {
         let mut seen = vec![0; self.labels];
         let each = (rows as u128 * u128::from(SAMPLED_ENTRIES / SAMPLED_STRETCHES)
@@ -158,20 +164,20 @@ impl Marginals {
         for stretch in 0..SAMPLED_STRETCHES {
             let start = (u128::from(rows) * u128::from(stretch) / u128::from(SAMPLED_STRETCHES)) as u64;
             let (start, end) = (start.max(done), (start + each).min(here.end));
-            for row in start..end {
-                let local = (row - first) as usize;
-                (self.first_entry(local)..self.first_entry(local + 1))
-                    .for_each(|entry| seen[self.columns.label(entry) as usize] += 1);
+            if start < end {
+                self.entry_range((start - first) as usize..(end - first) as usize)
+                    .for_each(|entry| seen[self.columns.label(EntryIndex(entry)).index()] += 1);
             }
             done = done.max(end);
         }
         seen
     }
 
-    /// Puts columns in an order that is good for passes, once: there have to be [`ColumnOrder::MIN_LABELS`] labels.
-    pub(crate) fn renumber(&mut self, known: &LabelFrequencies) {
+    /// Replaces labels by the columns of an order that suits passes. To be called once, and only with at least
+    /// [`ColumnOrder::MIN_LABELS`] labels.
+    pub(crate) fn renumber(&mut self, frequencies: &LabelFrequencies) {
         let Marginals { starts, columns, blocks, .. } = self;
-        let order = ColumnOrder::new(known);
+        let order = ColumnOrder::new(frequencies);
         columns.renumber(blocks, |row| starts[row] as usize, order.columns_by_label());
         self.order = Some(order);
     }
@@ -188,18 +194,18 @@ impl Marginals {
         self.starts[self.rows()] as usize
     }
 
-    /// The number of a row's first entry; with the number of rows, of all entries.
+    /// Returns the entries of a range of rows.
     #[inline]
-    pub fn first_entry(&self, local: usize) -> usize {
-        self.starts[local] as usize
+    pub fn entry_range(&self, rows: Range<usize>) -> Range<usize> {
+        self.starts[rows.start] as usize..self.starts[rows.end] as usize
     }
 
-    /// Brings near what a pass looks at of some entries only, for all of these at once.
+    /// Prefetches what a pass reads of the chosen ones among a range of entries.
     pub fn prefetch_entries(&self, entries: Range<usize>) {
         self.columns.prefetch_entries(entries);
     }
 
-    /// The largest number of entries of a row.
+    /// Returns the largest number of entries in a row.
     pub fn longest_row(&self) -> usize {
         self.longest_row
     }
@@ -208,51 +214,47 @@ impl Marginals {
         &self.blocks
     }
 
-    /// The label of every column; none when it is the column itself.
+    /// Returns the label of every column; `None` if columns are labels.
     pub fn labels_by_column(&self) -> Option<&[u32]> {
         self.order.as_ref().map(ColumnOrder::labels_by_column)
     }
 
-    /// The label of a column.
-    #[inline]
-    pub fn label(&self, column: u32) -> u32 {
-        self.labels_by_column().map_or(column, |labels_by_column| labels_by_column[column as usize])
-    }
-
-    /// The column of a label.
-    #[inline]
-    pub fn column(&self, label: u32) -> u32 {
-        self.columns_by_label().map_or(label, |columns| columns[label as usize])
-    }
-
-    /// The column of every label; none when it is the label itself.
+    /// Returns the column of every label; `None` if columns are labels.
     pub fn columns_by_label(&self) -> Option<&[u32]> {
         self.order.as_ref().map(ColumnOrder::columns_by_label)
     }
 
     #[inline]
+    pub fn label(&self, column: Column) -> LabelId {
+        self.order.as_ref().map_or(LabelId(column.0), |order| order.label(column))
+    }
+
+    #[inline]
+    pub fn column(&self, label: LabelId) -> Column {
+        self.order.as_ref().map_or(Column(label.0), |order| order.column(label))
+    }
+
+    #[inline]
     pub fn row(&self, local: usize) -> Row<'_> {
-        let start = self.starts[local] as usize;
-        let length = self.starts[local + 1] as usize - start;
-        Row::new(&self.columns, &self.values, start, length)
+        let entries = self.entry_range(local..local + 1);
+        Row::new(&self.columns, &self.values, entries.start, entries.len())
     }
 
-    /// Labels and marginals of a row, labels ascending.
-    pub fn labels_and_marginals(&self, local: usize) -> impl Iterator<Item = (u32, f32)> + '_ {
-        let range = self.starts[local] as usize..self.starts[local + 1] as usize;
-        range.map(move |at| (self.label(self.columns.get(at)), self.values[at]))
+    /// Returns labels and marginals of a row, labels ascending.
+    pub fn labels_and_marginals(&self, local: usize) -> impl Iterator<Item = (LabelId, f32)> + '_ {
+        let entries = self.entry_range(local..local + 1);
+        entries.map(move |at| (self.label(self.columns.get(EntryIndex(at))), self.values[at]))
     }
 
-    /// Which columns share a code.
     #[inline]
     pub fn coding(&self) -> ColumnCoding {
         self.columns.coding()
     }
 
-    /// The marginals of all entries, and the padding.
+    /// Returns the marginal of an entry.
     #[inline]
-    pub fn values(&self) -> &[f32] {
-        &self.values
+    pub fn value(&self, entry: EntryIndex) -> f32 {
+        self.values[entry.0]
     }
 }
 
@@ -285,7 +287,7 @@ impl From<&Csr> for Marginals {
 mod tests {
     use super::*;
 
-    /// Rows of one entry each, of a label that says which row it is.
+    /// Rows of one entry each, whose label is the number of the row.
     fn rows(range: Range<u64>) -> Marginals {
         let labels: Vec<u32> = range.map(|row| row as u32).collect();
         let values = vec![0.5; labels.len()];
@@ -293,8 +295,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sampled_does_not_depend_on_how_rows_are_shared_out() {
-        // So many entries that few rows are looked at; so few that all are.
+    fn the_sample_does_not_depend_on_the_distribution_of_rows() {
+        // From so many entries that few rows are sampled to so few that all are.
         for (entries, wanted) in [(1 << 30, 32), (1 << 26, 32), (1 << 23, 256), (1000, 1000)] {
             let whole = rows(0..1000).sample_label_counts(0, 1000, entries);
             assert_eq!(whole.iter().sum::<u64>(), wanted, "{entries} entries");

@@ -1,4 +1,4 @@
-//! Rows in blocks, and blocks dealt to threads.
+//! Blocks of rows, and their distribution over threads.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,27 +7,26 @@ use std::sync::{Mutex, PoisonError};
 use crate::buffers::prefault_pages;
 use crate::heartbeat::beat;
 
-/// Entries of a block: few enough to stay in a core's cache while they are looked at twice, enough to
-/// make taking a block cost nothing.
+/// Entries of a block: few enough to stay in a core's cache between two uses, enough to make taking a block cheap.
 const BLOCK_ENTRIES: u64 = 1 << 16;
 
-/// Rows of a block, where they hold next to nothing.
+/// Limit of a block's rows, for rows with few entries.
 const BLOCK_ROWS: usize = 1 << 12;
 
-/// All rows of a shard, in blocks. Each thread has a part of its own and begins there, in every pass as
-/// when the rows were loaded: so its rows lie in the memory next to it, if it stays where it is.
+/// All rows of a shard, in blocks. Each thread starts with its own part, in every pass as in loading, so that a pinned
+/// thread finds its rows in the memory close to it.
 #[derive(Clone, Debug, Default)]
 pub struct RowBlocks {
-    /// First row of every block, and the end of the last.
+    /// First row of every block, and the end of the last one.
     bounds: Vec<usize>,
 }
 
-/// A counter alone in its cache line: threads count without slowing each other down.
+/// A counter in its own cache line, so that threads do not slow each other down.
 #[repr(align(128))]
 struct Cursor(AtomicUsize);
 
 impl RowBlocks {
-    /// Blocks of about as many entries each; row `i` has those from `starts[i]` to `starts[i + 1]`.
+    /// Cuts rows into blocks with about as many entries each; row `i` has the entries `starts[i]..starts[i + 1]`.
     pub fn new(starts: &[u64]) -> RowBlocks {
         let rows = starts.len().saturating_sub(1);
         let mut bounds = vec![0];
@@ -53,8 +52,8 @@ impl RowBlocks {
         self.bounds[block]..self.bounds[block + 1]
     }
 
-    /// Gives every block (its number) to some thread, which adds it to a total of its own. Returns those
-    /// totals, at most one a thread, in no particular order.
+    /// Lets threads `add` the blocks, given by number, to one total per thread. Returns the totals in no particular
+    /// order; a thread without a block has none.
     pub fn fold<T: Send>(&self, new: impl Fn() -> T + Sync, add: impl Fn(&mut T, usize) + Sync) -> Vec<T> {
         let threads = rayon::current_num_threads();
         let parts: Vec<Range<usize>> =
@@ -63,7 +62,7 @@ impl RowBlocks {
         let totals = rayon::broadcast(|context| {
             let mut total = None;
             for other in 0..threads {
-                // Its own part first, then what is left of the others'.
+                // Its own part first, then the rest of the others'.
                 let part = (context.index() + other) % threads;
                 loop {
                     let block = cursors[part].0.fetch_add(1, Ordering::Relaxed);
@@ -79,7 +78,7 @@ impl RowBlocks {
         totals.into_iter().flatten().collect()
     }
 
-    /// A slice cut at `ends`, one piece a block, for whoever takes that block.
+    /// Cuts a slice into one piece per block; `end` gives the subscript behind a number of rows.
     pub fn pieces<'s, T>(&self, mut slice: &'s mut [T], end: impl Fn(usize) -> usize) -> Pieces<'s, T> {
         let mut pieces = Vec::with_capacity(self.len());
         let mut start = 0;
@@ -93,11 +92,11 @@ impl RowBlocks {
     }
 }
 
-/// Disjoint pieces of a slice, each for the thread that has its block.
+/// Disjoint pieces of a slice, each for the thread that has the block.
 pub struct Pieces<'s, T>(Vec<Mutex<&'s mut [T]>>);
 
 impl<T> Pieces<'_, T> {
-    /// Lets `fill` write the piece of a block for the first time, all of it.
+    /// Lets `fill` write the whole piece of a block for the first time.
     pub fn with_untouched<R>(&self, block: usize, fill: impl FnOnce(&mut [T]) -> R) -> R {
         self.with(block, |piece| {
             prefault_pages(piece);

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::buffers::ZeroedArray;
-use crate::shard::ColumnCoding;
+use crate::shard::{Code, Column, ColumnCoding};
 
 /// Slope and intercept of every column, side by side in one word: one cache miss a column, not two.
 ///
@@ -62,7 +62,7 @@ fn fill(words: &mut [u64], first: usize, pair: &impl Fn(usize) -> (f32, f32)) ->
 
 fn fill_bounds(bounds: &mut [u64], first: usize, words: &[u64], coding: ColumnCoding) {
     for (code, bound) in (first..).zip(bounds) {
-        *bound = bound_columns(words, coding.columns_of_code(code));
+        *bound = bound_columns(words, coding.columns_of_code(Code(code as u16)));
     }
 }
 
@@ -104,7 +104,7 @@ impl CoefficientTable {
         if self.score_kind() == ScoreKind::Bound {
             let (words, coding) = (&self.words[..columns], self.coding);
             let codes = match different.checked_sub(1) {
-                Some(last) if in_place => usize::from(coding.code(last as u32)) + 1,
+                Some(last) if in_place => coding.code(Column(last as u32)).index() + 1,
                 _ => ColumnCoding::CODES,
             };
             let bounds = self.bounds[..codes].par_chunks_mut(CHUNK_CODES).enumerate();
@@ -148,8 +148,8 @@ impl CoefficientTable {
 
     /// Slopes and intercepts that those of no column of a code are above, and below.
     #[inline]
-    pub(super) fn bounds(&self, code: u16) -> [(f32, f32); 2] {
-        let both = self.bounds[usize::from(code)];
+    pub(super) fn bounds(&self, code: Code) -> [(f32, f32); 2] {
+        let both = self.bounds[code.index()];
         [unpack_halves(both as u32), unpack_halves((both >> 32) as u32)]
     }
 }
@@ -195,7 +195,7 @@ mod tests {
         table.fill(labels, pair, labels, (0.0, 0.0));
         assert_eq!(table.score_kind(), ScoreKind::Bound);
         for column in 0..labels {
-            let [up, down] = table.bounds(coding.code(column as u32));
+            let [up, down] = table.bounds(coding.code(Column(column as u32)));
             assert!(up.0 >= pair(column).0 && up.1 >= pair(column).1, "column {column}");
             assert!(down.0 <= pair(column).0 && down.1 <= pair(column).1, "column {column}");
         }

@@ -2,7 +2,7 @@
 
 use super::{CoefficientTable, Kernel, LANES, scalar};
 use crate::buffers::prefetch;
-use crate::shard::{PADDING, Row};
+use crate::shard::{Column, PADDING, Position, Row};
 
 /// Entries that were found in a row, and what is known of them. Each has a number, from 0.
 #[derive(Default)]
@@ -86,18 +86,13 @@ impl GatheredEntries {
     }
 
     #[inline]
-    pub fn position(&self, at: u32) -> u32 {
-        self.positions[at as usize]
+    pub fn position(&self, at: u32) -> Position {
+        Position(self.positions[at as usize])
     }
 
     #[inline]
-    pub fn column(&self, at: u32) -> u32 {
-        self.columns[at as usize]
-    }
-
-    #[inline]
-    pub fn value(&self, at: u32) -> f32 {
-        self.values[at as usize]
+    pub fn column(&self, at: u32) -> Column {
+        Column(self.columns[at as usize])
     }
 
     /// The single score, once it has been taken.

@@ -22,7 +22,7 @@ mod shared_codes;
 
 use std::sync::OnceLock;
 
-use crate::shard::{PADDING, Row};
+use crate::shard::{Column, PADDING, Row};
 
 pub use coefficient_table::{CoefficientTable, ScoreKind};
 pub use gathered::GatheredEntries;
@@ -177,13 +177,13 @@ impl Kernel {
 
     /// Whether a row has this column, which is in the table.
     #[inline]
-    pub fn has_column(self, table: &CoefficientTable, row: Row<'_>, column: u32) -> bool {
+    pub fn has_column(self, table: &CoefficientTable, row: Row<'_>, column: Column) -> bool {
         match self {
             _ if !table.has_own_codes() => row.has_column(column),
             Kernel::Scalar => row.has_column(column),
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx2(kernel) | Kernel::Avx512(avx512::Avx512 { avx2: kernel, .. }) => {
-                kernel.contains(row.codes(), column as u16)
+                kernel.contains(row.codes(), column.0 as u16)
             }
         }
     }

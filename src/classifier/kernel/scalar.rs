@@ -1,7 +1,7 @@
 //! The kernels without special instructions: what every other one is compared with.
 
 use super::{CoefficientTable, LANES, MAX_BOUNDED_K, MAX_SHORT_LIST, ScoreKind, THRESHOLDS, maxima_count};
-use crate::shard::{PADDING, Row};
+use crate::shard::{Code, PADDING, Position, Row};
 
 /// In double precision and then rounded, which is monotone. A single multiplication and a single
 /// addition would not be.
@@ -19,19 +19,19 @@ pub(super) fn score(table: &CoefficientTable, row: Row<'_>, k: usize, scores: &m
             write_scores(entries.map(single_score).map(|score| (score, score)), k, scores)
         }
         ScoreKind::Bound => {
-            write_scores(entries.map(|(&code, &value)| bounds(table, code, value)), k, scores)
+            write_scores(entries.map(|(&code, &value)| bounds(table, Code(code), value)), k, scores)
         }
     }
 }
 
 /// What no column of a code scores above, and below.
-fn bounds(table: &CoefficientTable, code: u16, value: f32) -> (f32, f32) {
+fn bounds(table: &CoefficientTable, code: Code, value: f32) -> (f32, f32) {
     table.bounds(code).map(|pair| single_score(pair, value)).into()
 }
 
 /// The scores themselves where columns share codes: much slower than their bounds.
 pub(super) fn score_columns(table: &CoefficientTable, row: Row<'_>, k: usize, scores: &mut [f32]) -> f32 {
-    let columns = (0..row.len() as u32).map(|position| row.column(position) as usize);
+    let columns = (0..row.len() as u32).map(|position| row.column(Position(position)).index());
     let single_score = |(column, &value): (usize, &f32)| single_score(table.coefficients(column), value);
     write_scores(columns.zip(row.values()).map(single_score).map(|score| (score, score)), k, scores)
 }

@@ -69,7 +69,7 @@ fn best_agree(kernel: Kernel, table: &CoefficientTable, row: Row<'_>, k: usize) 
             k,
             &mut RowsScratch::default(),
             |_, short_list, least| {
-                best = least.map(|_| short_list.best(k).map(|entry| entry.0).collect::<Vec<u32>>());
+                best = least.map(|_| short_list.best(k).map(|entry| entry.0.0).collect::<Vec<u32>>());
             },
         );
         best

@@ -12,7 +12,7 @@ use super::{
     scalar,
 };
 use crate::buffers::prefetch::prefetch;
-use crate::shard::Row;
+use crate::shard::{Column, Position, Row};
 
 /// The entries of a row that could be among the best.
 #[derive(Clone, Default)]
@@ -51,9 +51,10 @@ impl ShortList {
 
     /// Position and column of the best k, once they are told.
     #[inline]
-    pub fn best(&self, k: usize) -> impl Iterator<Item = (u32, u32)> {
+    pub fn best(&self, k: usize) -> impl Iterator<Item = (Position, Column)> {
         let entry = |&at: &u32| {
-            (self.positions[at as usize % MAX_SHORT_LIST], self.columns[at as usize % MAX_SHORT_LIST])
+            let at = at as usize % MAX_SHORT_LIST;
+            (Position(self.positions[at]), Column(self.columns[at]))
         };
         self.best[..k].iter().map(entry)
     }

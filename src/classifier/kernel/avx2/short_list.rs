@@ -130,6 +130,7 @@ fn pick_with<const REGISTERS: usize>(words: &[u64], short_list: &mut ShortList, 
 mod tests {
     use super::*;
     use crate::classifier::kernel::avx2::Avx2;
+    use crate::shard::{Code, Column};
 
     #[test]
     fn eight_columns_are_those_of_one_code_after_the_other() {
@@ -138,7 +139,7 @@ mod tests {
         }
         for (labels, different) in [(70_000, 70_000), (3_000_000, 1_200_000), (20_000_000, 3_000_000)] {
             let coding = ColumnCoding::with_distinct(labels, different);
-            let last = coding.code(labels as u32 - 1);
+            let last = coding.code(Column(labels as u32 - 1)).0;
             for first in (0..=last - 8).step_by(5) {
                 let codes: [u16; 8] = std::array::from_fn(|lane| first + lane as u16);
                 let offsets = codes.map(|code| code % 2);
@@ -148,7 +149,8 @@ mod tests {
                     let eight = columns(coding, eight(|at| codes[at].into()), eight(|at| offsets[at].into()));
                     _mm256_storeu_si256(found.as_mut_ptr().cast(), eight);
                 }
-                let wanted: [u32; 8] = std::array::from_fn(|at| coding.column(codes[at], offsets[at]));
+                let wanted: [u32; 8] =
+                    std::array::from_fn(|at| coding.column(Code(codes[at]), offsets[at]).0);
                 assert_eq!(found, wanted, "{labels} labels, codes from {first}");
             }
         }

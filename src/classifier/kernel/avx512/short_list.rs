@@ -96,6 +96,7 @@ pub(super) fn pick(words: &[u64], short_list: &mut ShortList, k: usize) -> Optio
 mod tests {
     use super::*;
     use crate::classifier::kernel::avx512::Avx512;
+    use crate::shard::{Code, Column};
 
     #[test]
     fn sixteen_columns_are_those_of_one_code_after_the_other() {
@@ -104,7 +105,7 @@ mod tests {
         }
         for (labels, different) in [(70_000, 70_000), (3_000_000, 1_200_000), (20_000_000, 3_000_000)] {
             let coding = ColumnCoding::with_distinct(labels, different);
-            let last = coding.code(labels as u32 - 1);
+            let last = coding.code(Column(labels as u32 - 1)).0;
             for from in (0..=last - 16).step_by(5) {
                 let codes: [u32; 16] = std::array::from_fn(|lane| u32::from(from) + lane as u32);
                 let offsets = codes.map(|code| code % 2);
@@ -116,7 +117,7 @@ mod tests {
                     _mm512_storeu_si512(found.as_mut_ptr().cast(), sixteen);
                 }
                 let wanted: [u32; 16] =
-                    std::array::from_fn(|at| coding.column(codes[at] as u16, offsets[at] as u16));
+                    std::array::from_fn(|at| coding.column(Code(codes[at] as u16), offsets[at] as u16).0);
                 assert_eq!(found, wanted, "{labels} labels, codes from {from}");
             }
         }
