@@ -1,1 +1,1 @@
-"""Parts of benches/compare.py, one idea a file."""
+"""Parts of benches/compare.py, one idea per file."""

@@ -1,4 +1,4 @@
-"""What checkpoints cost a fit: how long it waits for them, and how much longer it takes than without any."""
+"""The cost of checkpoints: how long a fit waits for them, and how much longer it takes than without them."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -7,14 +7,14 @@ from . import document, programs
 from .programs import Facts, Job, NotMeasured
 
 JOB = Job(1, 2)
-# Steps that never end by themselves: as many iterations, rules and checkpoints whatever the data.
+# These options never stop a fit early, so every data set gets the same number of iterations, rules and checkpoints.
 ITERATIONS = 20
 OPTIONS = ["--init", "random", "--step", "classic", "--min-gain", 0, "--tolerance", 0, "--max-iters", ITERATIONS]
 
 
 @dataclass
 class Fits:
-    """Runs that write a checkpoint every so many iterations; 0 is never."""
+    """Runs that write a checkpoint every `every` iterations; 0 means never."""
 
     every: int
     runs: list[Facts] = field(default_factory=list)
@@ -48,9 +48,9 @@ class Checkpoints:
         iteration = sum(seconds[part] for part in ("oracle", "reduce", "gradient", "search")) / facts["passes"]
         return {
             "iteration": iteration,
-            # Of an iteration; there is one before each of them, and one after the last.
+            # Per iteration; a checkpoint precedes each iteration, and one follows the last.
             "waited": seconds["checkpoint"] / facts["passes"] / iteration,
-            # From the loaded data to the written classifier and the removed checkpoint.
+            # The time from the loaded data to the written classifier and the deleted checkpoint.
             "elapsed": seconds["total"] - seconds["load"],
             "written": written["written"],
             "bytes": written["bytes"] / max(written["written"], 1),
@@ -58,7 +58,7 @@ class Checkpoints:
         }
 
     def waited(self) -> float:
-        """Per cent of an iteration that the fit stands still for a checkpoint."""
+        """Percentage of an iteration for which the fit waits for a checkpoint."""
         return 100 * self.each.best("waited")
 
     def report(self) -> str:

@@ -1,4 +1,4 @@
-"""Data files: made once by `macrok synth`, kept and found again by their name."""
+"""Data files: generated once by `macrok synth`, kept, and identified by name."""
 
 import subprocess
 import time
@@ -14,11 +14,11 @@ MATRICES = ("marginals", "labels")
 
 
 def make(macrok: Path, folder: Path, shape: Shape) -> Path:
-    """The file of a shape. Its name says how it was made; `synth` puts a file in place when it is complete."""
+    """The file of a shape. Its name encodes the options; `synth` renames a file into place when it is complete."""
     path = folder / f"n{shape.rows}-m{shape.labels}-z{shape.nnz}.h5"
     if not path.exists():
         options = {"--instances": shape.rows, "--labels": shape.labels, "--nnz": shape.nnz, "--avg-labels": 5}
-        # Features are never read here.
+        # The benchmarks do not read features.
         options["--features"] = 10
         arguments = [str(part) for option in options.items() for part in option]
         subprocess.run([macrok, "synth", path, *arguments], check=True, stdout=subprocess.DEVNULL)
@@ -26,7 +26,7 @@ def make(macrok: Path, folder: Path, shape: Shape) -> Path:
 
 
 def as_npz(path: Path) -> dict[str, Path]:
-    """The same matrices as Python people keep them, for xcolumns; written once."""
+    """The same matrices as `.npz` files, for xcolumns; written once."""
     found = {name: path.with_name(f"{path.stem}-{name}.npz") for name in MATRICES}
     for name, npz in found.items():
         if not npz.exists():
@@ -46,14 +46,14 @@ def stored_entries(path: Path) -> dict[str, int]:
 
 
 def stored_pieces(path: Path) -> list[tuple[int, int]]:
-    """Where the bytes that a fit loads lie in the file: offset and length of each dataset."""
+    """Offset and length of each dataset that a fit loads."""
     with h5py.File(path) as file:
         datasets = [file[name][part] for name in MATRICES for part in ("data", "indices", "indptr")]
         return [(one.id.get_offset(), one.id.get_storage_size()) for one in datasets]
 
 
 def plain_read(path: Path, keep: bool) -> tuple[float, int]:
-    """Seconds and bytes of reading what a fit loads, without HDF5: in pieces of 8 MiB, one after the other.
+    """Seconds and bytes of reading the data of a fit without HDF5, sequentially in pieces of 8 MiB.
 
     With `keep` into new memory that holds it all, as a load must; without, over and over into one buffer.
     """

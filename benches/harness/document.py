@@ -1,10 +1,10 @@
-"""Markdown tables that line up in a terminal too, and the part of a file that a command owns."""
+"""Aligned Markdown tables, and the section of a file that a command owns."""
 
 from pathlib import Path
 
 
 def table(header: list[str], rows: list[list[str]]) -> str:
-    """First column to the left, numbers to the right."""
+    """Align the first column left and numbers right."""
     widths = [max(3, *(len(row[column]) for row in [header, *rows])) for column in range(len(header))]
 
     def line(cells: list[str]) -> str:
@@ -17,7 +17,7 @@ def table(header: list[str], rows: list[list[str]]) -> str:
 
 
 def replace_section(path: Path, name: str, text: str) -> None:
-    """Puts `text` between the markers of `name`, at the end of the file where there are none yet.
+    """Put `text` between the markers of `name`, or at the end of the file if it has no such markers.
 
     Sizes have sections of their own: a quick run does not wipe out a long one.
     """
@@ -42,5 +42,5 @@ def ratio(value: float) -> str:
 
 
 def spread(values: list[float]) -> str:
-    """How much slower than the fastest the slowest run was: the noise of the machine."""
+    """How much slower the slowest run was than the fastest: the noise of the machine."""
     return f"+{(max(values) / min(values) - 1) * 100:.0f}%" if len(values) > 1 else "one run"

@@ -1,4 +1,4 @@
-"""How the time of an iteration grows with rows, entries a row, labels and k, one at a time."""
+"""Growth of the time of an iteration with rows, entries per row, labels and k, one at a time."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -14,7 +14,7 @@ K, ITERATIONS = 5, 3
 
 @dataclass
 class Point:
-    """One line of a table: the value of what grows, and all else that was fixed."""
+    """A table row: the value that grows, and the fixed values."""
 
     value: int
     shape: Shape
@@ -29,19 +29,19 @@ class Point:
         return max(run["peak"] for run in self.runs)
 
     def nanoseconds(self, figure: str) -> float:
-        """Of one core for one stored entry."""
+        """Time per stored entry and core."""
         return self.best(figure) / self.shape.entries * JOB.cores * 1e9
 
 
 class Growth:
-    """`kept` is the comparison's file: it must not go when a table happens to use it too."""
+    """`kept` is the file of the comparison, which must not be deleted even if a table uses it too."""
 
     def __init__(self, size: Size, program: Path, folder: Path, kept: Path):
         self.size, self.program, self.folder, self.kept = size, program, folder, kept
         self.cases: list[Point] = []
 
     def measure(self, points: list[Point], runs: int) -> list[Point]:
-        """The points of one table take turns. Their files go at once: they are many and large."""
+        """Measure the points of a table in turns. Their files are deleted immediately, because they are large."""
         files = [data.make(self.program, self.folder, point.shape) for point in points]
         for _ in range(runs):
             for point, path in zip(points, files, strict=True):
@@ -53,9 +53,9 @@ class Growth:
             path.unlink()
         return points
 
-    def report(self, say: Callable[[str], None]) -> str:
+    def report(self, log: Callable[[str], None]) -> str:
         base, size = self.size.growth, self.size
-        # k = 100 needs rows of more than a hundred entries.
+        # k = 100 needs rows with more than 100 entries.
         wide = replace(base, nnz=2 * base.nnz)
         tables = {
             "rows": [Point(base.rows * x, replace(base, rows=base.rows * x)) for x in (1, 2, 4)],
@@ -65,11 +65,11 @@ class Growth:
         }
         parts = [f"One rank x {JOB.threads} threads, {ITERATIONS} iterations and the initial pass."]
         for name, points in tables.items():
-            say(f"  {name}")
+            log(f"  {name}")
             self.measure(points, size.growth_runs)
             parts += [f"Against {name}{self.fixed(name, points[0].shape)}:", table(name, points)]
         if size.cases:
-            say("  large cases")
+            log("  large cases")
             self.cases = self.measure([Point(shape.labels, shape) for shape in size.cases], size.case_runs)
             first = size.cases[0]
             parts += [f"{first.rows:,} rows with {first.nnz} entries:", table("labels", self.cases)]

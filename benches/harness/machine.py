@@ -1,4 +1,4 @@
-"""What the numbers were measured on."""
+"""The machine on which the numbers were measured."""
 
 import datetime
 import importlib.metadata
@@ -50,7 +50,7 @@ def huge_pages() -> str:
 
 
 def busy(seconds: float = 1.0) -> float:
-    """The share of all cores that others use just now. Not the load average: that remembers the build before."""
+    """The fraction of all cores that other processes use now. The load average would include the preceding build."""
 
     def ticks() -> tuple[int, int]:
         every = [int(tick) for tick in Path("/proc/stat").read_text().split("\n")[0].split()[1:9]]
@@ -73,7 +73,7 @@ def version(package: str) -> str:
 
 
 def commit() -> str:
-    """The commit, and whether what the program is made of differs from it."""
+    """The commit, and whether the sources differ from it."""
     changed = first_line("git", "status", "--porcelain", "src", "Cargo.toml", "Cargo.lock") != "unknown"
     return first_line("git", "rev-parse", "--short=12", "HEAD") + (" with changes" if changed else "")
 

@@ -1,4 +1,4 @@
-"""Runs the programs that are compared, each in a process of its own, and reads what they report."""
+"""Runs the compared programs, each in a separate process, and reads their reports."""
 
 import json
 import os
@@ -17,7 +17,7 @@ METRIC, EPSILON, TOLERANCE = "macro-f1", 1e-6, 1e-3
 
 
 class NotMeasured(Exception):
-    """Something that is shown in place of a number."""
+    """An error that the table shows instead of a number."""
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,12 @@ class Job:
 
     @property
     def cores(self) -> int:
-        """Cores it can keep busy: more threads than cores share them."""
+        """The number of cores it can keep busy, at most one per thread."""
         return min(self.ranks * self.threads, len(os.sched_getaffinity(0)))
 
 
 def environment() -> dict[str, str]:
-    """What launchers need to start more ranks than cores, as root too, and to leave threads unbound: a rank
+    """Settings that let launchers start more ranks than cores, also as root, and leave threads unbound: a rank
     bound to one core would run both of its threads there."""
     settings = {
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
@@ -58,7 +58,7 @@ def run(command: list, what: str) -> str:
 
 
 def macrok(program: Path, job: Job, arguments: list, folder: Path) -> Facts:
-    """Runs a command; its own figures, and the wall seconds of all of it, from the shell's point of view."""
+    """Run a command; return its own figures and the wall time of the whole process."""
     launcher = []
     if job.ranks > 1:
         mpirun = shutil.which("mpirun")
@@ -74,7 +74,7 @@ def macrok(program: Path, job: Job, arguments: list, folder: Path) -> Facts:
 
 
 def fit(program: Path, job: Job, data: Path, k: int, iterations: int, folder: Path) -> Facts:
-    """`macrok fit` with what xcolumns does: the same epsilon, and steps, not gains, that end it."""
+    """`macrok fit` with the settings of xcolumns: the same epsilon, and stopping by step size instead of gain."""
     facts = macrok(
         program, job,
         ["fit", "--marginals", data, "--labels", data, "-k", k, "--metric", METRIC, "--out", folder / "clf.h5",
@@ -99,7 +99,7 @@ def fit(program: Path, job: Job, data: Path, k: int, iterations: int, folder: Pa
 
 
 def predict(program: Path, job: Job, data: Path, folder: Path) -> float:
-    """Microseconds a row of drawing from the mixture that was fitted last; loading and writing not counted."""
+    """Microseconds per row for drawing from the most recent mixture, without loading and writing."""
     out = folder / "predicted.h5"
     facts = macrok(program, job, ["predict", folder / "clf.h5", "--marginals", data, "--out", out], folder)
     out.unlink()
@@ -107,7 +107,7 @@ def predict(program: Path, job: Job, data: Path, folder: Path) -> float:
 
 
 def xcolumns(npz: dict[str, Path], k: int, iterations: int, predicted_rows: int, threads: int) -> Facts:
-    """xcolumns in a process of its own; see xcolumns_worker.py."""
+    """xcolumns in a separate process; see xcolumns_worker.py."""
     worker = Path(__file__).with_name("xcolumns_worker.py")
     settings = {"NUMBA_NUM_THREADS": str(threads), "XCOLUMNS_NUMBA_PARALLEL": str(int(threads > 1))}
     command = ["env", *(f"{name}={value}" for name, value in settings.items()), sys.executable, "-B", worker]

@@ -1,4 +1,4 @@
-"""macrok and xcolumns on the same data, in turns, so that a slow minute of the machine hits both."""
+"""macrok and xcolumns on the same data, in turns, so that a slow minute of the machine affects both."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ XCOLUMNS, XCOLUMNS_PARALLEL = "xcolumns, serial", "xcolumns, 2 threads"
 
 @dataclass
 class Contestant:
-    """One line of the table: its runs, or why there are none."""
+    """A table row: its runs, or the reason why there are none."""
 
     name: str
     cores: int
@@ -25,7 +25,7 @@ class Contestant:
     problem: str = ""
 
     def attempt(self, run) -> None:
-        """A failure is shown in the table; it is not tried again."""
+        """Run once. A failure is shown in the table and not retried."""
         if not self.problem:
             try:
                 self.runs.append(run())
@@ -36,7 +36,7 @@ class Contestant:
         return [run[figure] for run in self.runs]
 
     def best(self, figure: str) -> float:
-        """Of the fastest run: whatever else the machine did only ever adds time."""
+        """The fastest run, since other load only adds time."""
         return min(self.all(figure))
 
 
@@ -52,15 +52,15 @@ class SideBySide:
         self.predictions: dict[int, list[float]] = {1: [], 2: []}
         self.reads: dict[bool, list[float]] = {False: [], True: []}
 
-    def measure(self, say: Callable[[str], None]) -> None:
+    def measure(self, log: Callable[[str], None]) -> None:
         self.path = data.make(self.program, self.folder, self.size.main)
         entries = data.stored_entries(self.path)
-        # What the stored entries take in the file, and would in memory as u32 and f32.
+        # The size of the stored entries in the file, which is that of u32 and f32 in memory.
         self.entries, self.file_bytes = entries["marginals"], 8 * sum(entries.values())
         npz = data.as_npz(self.path)
         turns = max(self.size.runs, self.size.xcolumns_runs)
         for turn in range(turns):
-            say(f"  turn {turn + 1} of {turns}")
+            log(f"  turn {turn + 1} of {turns}")
             self.measure_bandwidth()
             for keep in self.reads:
                 seconds, self.loaded_bytes = data.plain_read(self.path, keep)
@@ -146,7 +146,7 @@ class SideBySide:
         return document.ratio(self.serial.best(figure) / one.best(figure))
 
     def of_bandwidth(self, one: Contestant, rate: float) -> str:
-        """A fraction of what as many threads as the program can keep busy read."""
+        """The fraction of the bandwidth that the same number of threads reach."""
         whole = self.bandwidth.get(one.cores)
         return f"{rate / whole:.3f}" if whole else "not measured"
 
@@ -161,7 +161,7 @@ class SideBySide:
             yield f"Read bandwidth: not measured: {self.bandwidth_problem}"
 
     def scaling_table(self) -> str:
-        """Ranks x threads: the same rows, more hands."""
+        """The same rows with different numbers of ranks and threads."""
         header = ["ranks x threads", "s/iteration", "spread", "speed-up", "s/pass", "reduce s", "pass ns/entry/core"]
         rows = []
         for job, one in zip(JOBS, self.ours, strict=True):

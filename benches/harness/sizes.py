@@ -1,4 +1,4 @@
-"""How much is measured for each BENCH_SIZE."""
+"""The amount of work for each BENCH_SIZE."""
 
 from dataclasses import dataclass, field
 
@@ -20,13 +20,13 @@ class Shape:
 
 @dataclass(frozen=True)
 class Size:
-    """The side-by-side comparison, and the bases from which one thing at a time grows."""
+    """The comparison, and the base cases of the growth tables."""
 
     main: Shape
-    # Runs of each of macrok's configurations, and of xcolumns; the fastest counts.
+    # Number of runs of each macrok configuration and of xcolumns; the fastest counts.
     runs: int
     xcolumns_runs: int
-    # Rows that xcolumns predicts, some 20 microseconds each.
+    # Number of rows that xcolumns predicts, about 20 microseconds each.
     predicted_rows: int
     bandwidth_mib: int
     growth: Shape
@@ -34,13 +34,13 @@ class Size:
     labels: tuple[int, ...] = LABELS
     nnz: tuple[int, ...] = (50, 100, 200, 400)
     k: tuple[int, ...] = (1, 5, 10, 20, 50, 100)
-    # Cases of their own, beside the growth tables.
+    # Additional cases outside the growth tables.
     cases: tuple[Shape, ...] = field(default=())
     case_runs: int = 8
 
 
 SIZES = {
-    # For the test of this harness.
+    # Used by the test of this harness.
     "tiny": Size(
         Shape(2_000, 300, 20), 1, 1, 500, 16, Shape(500, 300, 30), 1, (300, 1_000), (30, 60), (1, 5),
     ),
@@ -48,7 +48,7 @@ SIZES = {
     "M": Size(Shape(300_000, 13_330, 200), 5, 3, 50_000, 512, Shape(100_000, 13_330, 100)),
     "full": Size(
         Shape(1_186_239, 13_330, 200), 5, 2, 100_000, 1024, Shape(300_000, 13_330, 100),
-        # The 13,330-label case of the same rows and entries is what the 3-million-label one is compared with.
+        # The case with 3 million labels is compared with that of 13,330 labels, with equal rows and entries.
         cases=(Shape(1_700_000, 13_330, 100), Shape(1_700_000, 3_000_000, 100)),
     ),
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""What the project wants to reach, and whether this run did. The aims are for the full size on two idle cores."""
+"""The performance aims and whether this run reached them. They apply to the full size on two idle cores."""
 
 from collections.abc import Iterator
 
@@ -47,7 +47,7 @@ def rows(compared: SideBySide, cases: list[Point], checkpoints: Checkpoints) -> 
 
 
 def report(compared: SideBySide, cases: list[Point], checkpoints: Checkpoints) -> str:
-    """macrok with one rank x two threads, unless a line says otherwise."""
+    """Rows are about macrok with one rank and two threads unless they say otherwise."""
     lines = [
         [what, aim, f"{found:.2f}", "yes" if reached else "**no**"]
         for what, aim, found, reached in rows(compared, cases, checkpoints)

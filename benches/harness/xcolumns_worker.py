@@ -1,4 +1,4 @@
-"""One fit and one prediction of xcolumns; prints its figures as JSON. Run as a process of its own.
+"""One fit and one prediction of xcolumns, run as a separate process; prints its figures as JSON.
 
 Importing and compiling (numba, at first use) are done before the clock starts, on a small random matrix of the
 same types: what is timed is loading the npz files, the fit, and the prediction.
@@ -13,7 +13,7 @@ from pathlib import Path
 
 
 def peak_memory() -> int:
-    """VmHWM, as macrok reports it."""
+    """Peak resident size (VmHWM), as macrok reports it."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) * 1024
@@ -21,7 +21,7 @@ def peak_memory() -> int:
 
 
 def has_parallel_mode() -> bool:
-    """Releases up to 0.0.2 ignore the variable: a number under this name would be the serial one."""
+    """Whether this version has a parallel mode. Releases up to 0.0.2 ignore the variable and run serially."""
     package = importlib.util.find_spec("xcolumns")
     if package is None:
         return True  # importing it will say that it is missing
@@ -69,7 +69,7 @@ def main(marginals: str, labels: str, k: int, iterations: int, epsilon: float, t
     classifier.predict(some, seed=0)
     predicted = time.perf_counter()
     # One pass for the initial classifier and one for every iteration. A last iteration whose step was too small
-    # had its pass too, but its classifier was cut off.
+    # also made its pass, although its classifier was discarded.
     passes = 1 + min(len(classifier.p), iterations)
     return {
         "iteration": (fitted - loaded) / passes,

@@ -1,1 +1,1 @@
-"""The parts of `make bench-train`: one file a comparison."""
+"""The parts of `make bench-train`: one file per comparison."""

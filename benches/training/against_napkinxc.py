@@ -1,4 +1,4 @@
-"""Against napkinXC's probabilistic label trees, with its defaults, in the same run."""
+"""Comparison with napkinXC's probabilistic label trees with default options, in the same run."""
 
 import json
 import sys
@@ -11,7 +11,7 @@ from .sets import DataSet
 
 TITLE = "Against napkinXC"
 
-# What is measured beside macrok's defaults. One-vs-rest of thousands of labels takes long.
+# Options measured in addition to macrok's defaults. One-vs-rest of thousands of labels takes long.
 LINEAR = {"macrok linear": ("linear", ())}
 ALSO = {
     "bibtex": LINEAR,
@@ -39,8 +39,8 @@ def line(name: str, found: dict) -> list[str]:
     return [name, *times, each, size(found["model bytes"]), *quality, f"{found['ECE']:.5f}"]
 
 
-def report(data: DataSet, threads: int, say) -> str:
-    """A table for one data set, and what it comes to."""
+def report(data: DataSet, threads: int, log) -> str:
+    """A table for one data set, and its summary."""
     rows = []
     try:
         napkin = theirs(data, threads)
@@ -48,14 +48,14 @@ def report(data: DataSet, threads: int, say) -> str:
     except timed.NotMeasured as why:
         napkin = None
         rows.append([f"napkinXC: not measured: {why}", *[""] * (len(HEADER) - 1)])
-    say(f"  {' '.join(rows[-1])}")
+    log(f"  {' '.join(rows[-1])}")
     plt = ours.measure(data, "plt", (), threads, "plt")
     rows.append(line("macrok plt, defaults", plt))
-    say(f"  {' '.join(rows[-1])}")
+    log(f"  {' '.join(rows[-1])}")
     for name, (estimator, options) in ALSO.get(data.name, {}).items():
         found = ours.measure(data, estimator, options, threads, "also")
         rows.append(line(name, found))
-        say(f"  {' '.join(rows[-1])}")
+        log(f"  {' '.join(rows[-1])}")
     text = f"### {data.name}\n\n{table(HEADER, rows)}"
     if napkin:
         faster = ratio(napkin["train wall"] / plt["train wall"])

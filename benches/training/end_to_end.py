@@ -1,4 +1,4 @@
-"""From text to a classifier, all in macrok: import, train, marginals, fit on dev rows, evaluate on test rows."""
+"""From text to a classifier with macrok alone: import, train, marginals, fit on dev rows, evaluate on test rows."""
 
 from pathlib import Path
 
@@ -18,11 +18,11 @@ def evaluate(data: DataSet, classifier: Path, test: Path) -> list[str]:
     return [f"{told['metrics'][metric]['mean']:.4f}" for metric in METRICS]
 
 
-def report(data: DataSet, threads: int, say) -> str:
-    """A table of classifiers, and the commands that made them."""
+def report(data: DataSet, threads: int, log) -> str:
+    """A table of classifiers and the commands that created them."""
     if not data.has("dev"):
         return ""
-    # The commands of this part alone.
+    # Only the commands of this part.
     data.log.unlink(missing_ok=True)
     ours.train(data, "plt", (), threads, "plt")
     (dev, _), (test, _) = (ours.marginals(data, part, threads, "plt") for part in ("dev", "test"))
@@ -38,9 +38,9 @@ def report(data: DataSet, threads: int, say) -> str:
         classifier = data.folder / f"classifier-{number}.h5"
         ours.facts(data, [*command, "--out", classifier])
         rows.append([name, *evaluate(data, classifier, test)])
-        say(f"  {' '.join(rows[-1])}")
+        log(f"  {' '.join(rows[-1])}")
     commands = data.log.read_text().replace(f"{data.macrok} ", "macrok ").replace(f"{data.folder}/", "")
-    # Parts that were there already are not imported again, but whoever repeats this has to.
+    # Existing parts are not imported again, but readers who repeat this need the commands.
     imports = [f"macrok import {part}.txt.gz --out {part}.h5" for part in ("train", "dev", "test")]
     rest = [line.split(" --json ")[0] for line in commands.splitlines() if " import " not in line]
     shown = imports + rest

@@ -1,4 +1,4 @@
-"""napkinXC in a process of its own: trains with its defaults, asks for the largest marginals, prints figures as JSON.
+"""napkinXC in a separate process: trains with default options, predicts the largest marginals, prints figures as JSON.
 
 Arguments: text of train, text of test, HDF5 of test (for its labels), a folder for the model, threads, how many.
 """

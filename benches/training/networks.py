@@ -1,4 +1,4 @@
-"""Networks: speed against PyTorch with the same layers and batch in the same run, and what the losses are good for."""
+"""Networks: speed relative to PyTorch with equal layers and batches in the same run, and the effect of the losses."""
 
 import json
 import sys
@@ -25,13 +25,13 @@ def theirs(data: DataSet, threads: int) -> dict:
 
 
 def same_epochs(data: DataSet, threads: int) -> dict:
-    """As many epochs as PyTorch has, on all rows; the time of reading and writing counts too."""
+    """The same number of epochs as PyTorch, on all rows, including the time of reading and writing."""
     options = ("--hidden", HIDDEN, "--batch", BATCH, "--learning-rate", RATE, "--dropout", DROPOUT)
     found = ours.measure(data, "mlp", (*options, "--validation", 0, "--epochs", EPOCHS), threads, "mlp-epochs")
     return found | {"epoch wall": found["train wall"] / EPOCHS, "epoch CPU": found["train CPU"] / EPOCHS}
 
 
-def speed(data: DataSet, threads: int, say) -> str:
+def speed(data: DataSet, threads: int, log) -> str:
     mine = same_epochs(data, threads)
     rows = [["macrok mlp", mine]]
     try:
@@ -52,12 +52,12 @@ def speed(data: DataSet, threads: int, say) -> str:
         f"{threads} threads. macrok's epoch is the whole command divided by the epochs."
     )
     text = f"{what}\n\n{table(['', 'epoch s', 'CPU s', *keys], cells)}\n\n{remark}"
-    say(f"  {remark}")
+    log(f"  {remark}")
     return text
 
 
-def losses(data: DataSet, threads: int, say) -> str:
-    """macrok's defaults, and top-k of the marginals."""
+def losses(data: DataSet, threads: int, log) -> str:
+    """The results of macrok's defaults and of the k largest marginals."""
     rows = []
     classifier = data.folder / "top-k.h5"
     ours.facts(data, ["baseline", "top-k", "--labels", data.h5("train"), "-k", K, "--out", classifier])
@@ -68,13 +68,13 @@ def losses(data: DataSet, threads: int, say) -> str:
         figures = [found[key] for key in ("P@1", "P@3", "P@5", "ECE")]
         figures += [told["metrics"][metric]["mean"] for metric in METRICS[1:]]
         rows.append([name, f"{found['train wall']:.1f}", *(f"{figure:.4f}" for figure in figures)])
-        say(f"  {' '.join(rows[-1])}")
+        log(f"  {' '.join(rows[-1])}")
     header = ["defaults", "train s", "P@1", "P@3", "P@5", "ECE", *(f"{metric} at {K}" for metric in METRICS[1:])]
     return table(header, rows)
 
 
-def report(data: DataSet, threads: int, say) -> str:
-    """Both parts, for the set that is small and dense enough for networks to be what one would use."""
+def report(data: DataSet, threads: int, log) -> str:
+    """Both parts, for the data set that is small and dense enough for networks."""
     if data.name != "delicious":
         return ""
-    return f"### {data.name}\n\n{losses(data, threads, say)}\n\n{speed(data, threads, say)}"
+    return f"### {data.name}\n\n{losses(data, threads, log)}\n\n{speed(data, threads, log)}"

@@ -1,4 +1,4 @@
-"""macrok's side of every comparison: train, then the largest marginals of the test rows."""
+"""macrok's part of every comparison: train, then compute the largest marginals of the test rows."""
 
 import json
 from pathlib import Path
@@ -37,7 +37,7 @@ def marginals(data: DataSet, part: str, threads: int, name: str) -> tuple[Path, 
 
 
 def measure(data: DataSet, estimator: str, options: tuple, threads: int, name: str) -> dict:
-    """Time, size and quality of one estimator."""
+    """The time, size and quality of one estimator."""
     trained = train(data, estimator, options, threads, name)
     out, asked = marginals(data, "test", threads, name)
     return trained | asked | quality.of(quality.read(out, "marginals"), quality.read(out, "labels"))

@@ -1,4 +1,4 @@
-"""How good marginals are: the same definitions for every estimator."""
+"""Quality of marginals, with the same definitions for every estimator."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ def read(path: Path, group: str) -> sp.csr_matrix:
 
 
 def precision(marginals: sp.csr_matrix, labels: sp.csr_matrix, ks: tuple[int, ...] = (1, 3, 5)) -> list[float]:
-    """Precision of the k largest marginals of each row, of equal ones the smaller label."""
+    """Precision of the k largest marginals of each row; ties go to the smaller label."""
     hits = np.zeros(max(ks))
     for row in range(marginals.shape[0]):
         entries = slice(marginals.indptr[row], marginals.indptr[row + 1])
@@ -30,7 +30,7 @@ def precision(marginals: sp.csr_matrix, labels: sp.csr_matrix, ks: tuple[int, ..
 
 
 def calibration_error(marginals: sp.csr_matrix, labels: sp.csr_matrix) -> float:
-    """Expected calibration error of all stored marginals, in ten bins of the same width."""
+    """Expected calibration error of all stored marginals, in ten bins of equal width."""
     rows = np.repeat(np.arange(marginals.shape[0]), np.diff(marginals.indptr))
     true = np.asarray(labels[rows, marginals.indices]).ravel()
     bins = np.minimum((marginals.data * BINS).astype(int), BINS - 1)

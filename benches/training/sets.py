@@ -1,4 +1,4 @@
-"""The data sets: text files beside the project, imported once into the folder of the benchmark."""
+"""The data sets: text files in ../shared/data, imported once into the folder of the benchmark."""
 
 import gzip
 import shutil
@@ -25,7 +25,7 @@ class DataSet:
         return (self.source / f"{part}.txt.gz").exists()
 
     def text(self, part: str) -> Path:
-        """The text of a part, unpacked, for programs that cannot read it otherwise."""
+        """The uncompressed text of a part, for programs that cannot read gzip."""
         path = self.folder / f"{part}.txt"
         if not path.exists():
             with gzip.open(self.source / f"{part}.txt.gz") as packed, path.open("wb") as plain:
@@ -33,7 +33,7 @@ class DataSet:
         return path
 
     def h5(self, part: str) -> Path:
-        """Features and labels of a part, as macrok has them."""
+        """The features and labels of a part in macrok's format."""
         path = self.folder / f"{part}.h5"
         if not path.exists():
             timed.run([self.macrok, "import", self.source / f"{part}.txt.gz", "--out", path], self.log)
@@ -41,7 +41,7 @@ class DataSet:
 
 
 def find(name: str, data: Path, folder: Path, macrok: Path) -> DataSet | None:
-    """None where the data set is not there."""
+    """The data set, or None if it is not available."""
     found = DataSet(name, data / name, folder / name, macrok)
     if not found.has("train"):
         return None

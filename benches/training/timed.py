@@ -1,4 +1,4 @@
-"""Runs a command and tells wall and CPU seconds of all of it."""
+"""Runs a command and returns its wall and CPU seconds."""
 
 import resource
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 class NotMeasured(Exception):
-    """Something that is shown in place of a number."""
+    """An error that the table shows instead of a number."""
 
 
 @dataclass(frozen=True)
@@ -18,12 +18,12 @@ class Took:
     output: str
 
 
-# Short work is done again, as often as fits: what else a machine does only adds.
+# Short work is repeated as often as the time allows, since other load only adds time.
 MOST_RUNS, SECONDS = 5, 5.0
 
 
 def fastest(work, seconds):
-    """The result of `work` that took least, by `seconds` of a result."""
+    """The result of the fastest run of `work`, by its `seconds`."""
     start, best = time.perf_counter(), None
     for _ in range(MOST_RUNS):
         found = work()
@@ -35,7 +35,7 @@ def fastest(work, seconds):
 
 
 def run(command: list, log: Path) -> Took:
-    """The command, written down as it was run, so that anybody can run it again."""
+    """The command as text, so that readers can repeat it."""
     words = [str(part) for part in command]
     with log.open("a") as file:
         file.write(" ".join(words) + "\n")

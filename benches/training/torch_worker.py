@@ -1,4 +1,4 @@
-"""PyTorch in a process of its own: the same network as macrok's, for some epochs; prints figures as JSON.
+"""PyTorch in a separate process: the same network as macrok's, for some epochs; prints figures as JSON.
 
 Arguments: HDF5 of train, HDF5 of test, threads, hidden units, batch, epochs, learning rate, dropout.
 """
@@ -28,13 +28,13 @@ def main() -> None:
     rate, dropout = (float(argument) for argument in sys.argv[7:9])
     torch.set_num_threads(threads)
     torch.manual_seed(1)
-    # As dense matrices, which is what PyTorch is fastest with at some hundreds of features.
+    # Dense matrices, with which PyTorch is fastest at some hundreds of features.
     features, labels = (
         torch.from_numpy(quality.read(train, group).astype(np.float32).toarray()) for group in ("features", "labels")
     )
     layers = [torch.nn.Linear(features.shape[1], hidden), torch.nn.ReLU(), torch.nn.Dropout(dropout)]
     network = torch.nn.Sequential(*layers, torch.nn.Linear(hidden, labels.shape[1]))
-    # Its fastest Adam.
+    # The fastest Adam of PyTorch.
     adam = torch.optim.Adam(network.parameters(), lr=rate, fused=True)
     loss_of = torch.nn.functional.binary_cross_entropy_with_logits
     times = []
@@ -54,7 +54,7 @@ def main() -> None:
     with torch.no_grad():
         asked = torch.from_numpy(quality.read(test, "features").astype(np.float32).toarray())
         marginals = torch.sigmoid(network(asked)).numpy()
-    # The first epoch warms it up.
+    # The first epoch is a warm-up.
     kept = times[1:] or times
     figures = {
         "epoch wall": sum(wall for wall, _ in kept) / len(kept),
