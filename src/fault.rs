@@ -1,10 +1,10 @@
-//! Faults that tests ask for, to see what becomes of the others. In release builds there are none.
+//! Faults that tests inject; release builds have none.
 
 use crate::error::Result;
 
-/// Does here what `MACROK_TEST_FAULT` says, if anything: a list of `KIND@PLACE:RANK` or `KIND@PLACE#N:RANK`, where `N` is how
-/// often that rank comes to that place, from 1, and any number of times without it. Kinds are `panic`, `fail` (an error
-/// that only this rank knows of), `kill` (as by the system), `memory` (none is left), `hang`, and `sleep=MS`.
+/// Injects the faults of `MACROK_TEST_FAULT` at this place: a list of `KIND@PLACE:RANK` or, for the N-th visit of the place only,
+/// `KIND@PLACE#N:RANK`. Kinds are `panic`, `fail` (an error that only this rank has), `kill`, `memory` (none is left), `hang` and
+/// `sleep=MS`.
 #[cfg(debug_assertions)]
 pub fn inject(rank: usize, place: &str) -> Result<()> {
     requested::faults().iter().try_for_each(|fault| fault.inject(rank, place))
@@ -16,7 +16,7 @@ pub fn inject(_: usize, _: &str) -> Result<()> {
     Ok(())
 }
 
-/// Whether a test wants every checkpoint to be on disk before the work goes on, so that it knows what it will find.
+/// Returns whether a test needs every checkpoint on disk before the work continues.
 pub fn waits_for_checkpoints() -> bool {
     cfg!(debug_assertions) && std::env::var_os("MACROK_TEST_FLUSH").is_some()
 }
@@ -69,8 +69,8 @@ mod requested {
                 return Ok(());
             }
             match self.kind.as_str() {
-                "panic" => panic!("a test asked rank {rank} to panic at {place}"),
-                "fail" => usage(format!("a test asked rank {rank} to fail at {place}")),
+                "panic" => panic!("a test made rank {rank} panic at {place}"),
+                "fail" => usage(format!("a test made rank {rank} fail at {place}")),
                 "kill" => {
                     let _ = signal_hook::low_level::raise(SIGKILL);
                     Ok(())
@@ -80,14 +80,14 @@ mod requested {
                     Ok(())
                 }
                 "hang" => {
-                    eprintln!("a test asked rank {rank} to hang at {place}");
+                    eprintln!("a test made rank {rank} hang at {place}");
                     loop {
                         std::thread::sleep(Duration::from_secs(60));
                     }
                 }
                 kind => {
                     let milliseconds = kind.strip_prefix("sleep=").and_then(|text| text.parse().ok());
-                    std::thread::sleep(Duration::from_millis(milliseconds.expect("a fault that is known")));
+                    std::thread::sleep(Duration::from_millis(milliseconds.expect("a known fault")));
                     Ok(())
                 }
             }

@@ -1,4 +1,4 @@
-//! Saving beside the computation: it goes on while the disk is written.
+//! Saving in the background while the computation continues.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -6,25 +6,24 @@ use std::time::Instant;
 
 use super::{Checkpoint, Snapshot};
 
-/// A thread that saves snapshots. When they come faster than the disk takes them, some are left out: the last one
-/// offered is always saved.
+/// A thread that saves snapshots. If they come faster than the disk can store them, it skips some, but never the last one.
 pub struct CheckpointWriter {
     shared: Arc<SharedQueue>,
     thread: Option<JoinHandle<Checkpoint>>,
 }
 
-/// What was saved so far.
+/// The snapshots saved so far.
 #[derive(Clone, Debug, Default)]
 pub struct WriterReport {
-    /// The number of the newest snapshot on disk, as it was offered by this process.
+    /// Number of the newest snapshot that this process has saved.
     pub newest: Option<u64>,
     pub written: u64,
     pub bytes: u64,
-    /// Spent writing, beside the computation.
+    /// Time spent writing in the background.
     pub seconds: f64,
-    /// The longest that one took.
+    /// Time of the slowest snapshot.
     pub longest: f64,
-    /// Why the last attempt failed, if it did.
+    /// The error of the last attempt, if it failed.
     pub failure: Option<String>,
 }
 
@@ -39,7 +38,7 @@ struct QueueState {
     waiting: Option<(u64, Snapshot)>,
     busy: bool,
     closing: bool,
-    /// Memory of a fresh part that is needed no more.
+    /// Memory of an obsolete fresh part.
     spare: Option<Vec<u8>>,
     report: WriterReport,
 }
@@ -47,12 +46,12 @@ struct QueueState {
 impl CheckpointWriter {
     pub fn new(mut checkpoint: Checkpoint) -> std::io::Result<CheckpointWriter> {
         let shared = Arc::new(SharedQueue::default());
-        let theirs = Arc::clone(&shared);
+        let queue = Arc::clone(&shared);
         let work = move || {
-            while let Some((number, snapshot)) = theirs.wait_for_next() {
+            while let Some((number, snapshot)) = queue.wait_for_next() {
                 let start = Instant::now();
                 let saved = checkpoint.save(&snapshot);
-                theirs.record_result(number, snapshot, saved, start.elapsed().as_secs_f64());
+                queue.record_result(number, snapshot, saved, start.elapsed().as_secs_f64());
             }
             checkpoint
         };
@@ -60,18 +59,18 @@ impl CheckpointWriter {
         Ok(CheckpointWriter { shared, thread: Some(thread) })
     }
 
-    /// Empty space for the next fresh part, taken from one that has been written where there is one.
+    /// Returns an empty buffer for the next fresh part, with the memory of an earlier one if possible.
     pub fn recycled_buffer(&self) -> Vec<u8> {
-        let mut space = self.shared.lock().spare.take().unwrap_or_default();
-        space.clear();
-        space
+        let mut buffer = self.shared.lock().spare.take().unwrap_or_default();
+        buffer.clear();
+        buffer
     }
 
-    /// Has `snapshot` saved as soon as the disk is free. One that still waits is forgotten.
+    /// Queues `snapshot`, replacing one that still waits.
     pub fn offer(&self, number: u64, snapshot: Snapshot) {
         let mut state = self.shared.lock();
-        if let Some((_, forgotten)) = state.waiting.replace((number, snapshot)) {
-            state.spare = Some(forgotten.fresh);
+        if let Some((_, dropped)) = state.waiting.replace((number, snapshot)) {
+            state.spare = Some(dropped.fresh);
         }
         self.shared.changed.notify_all();
     }
@@ -80,7 +79,7 @@ impl CheckpointWriter {
         self.shared.lock().report.clone()
     }
 
-    /// Waits until nothing is left to write.
+    /// Waits until all is written.
     pub fn flush(&self) -> WriterReport {
         let mut state = self.shared.lock();
         while state.busy || state.waiting.is_some() {
@@ -89,7 +88,7 @@ impl CheckpointWriter {
         state.report.clone()
     }
 
-    /// The computation is done: what still waits is forgotten, and the files are removed.
+    /// Deletes the files, and drops a snapshot that still waits.
     pub fn remove(mut self) -> std::io::Result<()> {
         self.shared.lock().waiting = None;
         self.close().map_or(Ok(()), Checkpoint::remove)
@@ -98,12 +97,12 @@ impl CheckpointWriter {
     fn close(&mut self) -> Option<Checkpoint> {
         self.shared.lock().closing = true;
         self.shared.changed.notify_all();
-        // A panic there has ended the process already.
+        // A panic of the thread ends the process.
         self.thread.take()?.join().ok()
     }
 }
 
-/// What was offered is saved before it goes.
+/// Saves the last snapshot.
 impl Drop for CheckpointWriter {
     fn drop(&mut self) {
         self.close();
@@ -119,7 +118,7 @@ impl SharedQueue {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next to save; `None` when there will be no more.
+    /// Returns the next snapshot to save; `None` at the end.
     fn wait_for_next(&self) -> Option<(u64, Snapshot)> {
         let mut state = self.lock();
         loop {

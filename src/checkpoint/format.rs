@@ -1,5 +1,5 @@
-//! One snapshot in one file: the parts, then what they are, then where that begins. Whoever reads it begins at the
-//! end, so a file that was cut anywhere is seen to be cut.
+//! The file of one snapshot: the parts, their index, and the position of the index. Reading starts at the end, so a truncated
+//! file is recognised.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 use super::error::Damage;
 use super::{Fingerprint, Snapshot, SnapshotPart};
 
-/// The line end changes when a copy takes the file for text.
+/// The line end changes if a copy treats the file as text.
 const MAGIC: &[u8; 16] = b"macrok saved 1\r\n";
 const END_MARK: &[u8; 8] = b"complete";
-/// Length and checksum of the index, and the end.
+/// Size of the index's length and checksum and the end mark.
 const TRAILER: u64 = 8 + 4 + END_MARK.len() as u64;
 
-/// What is in the file.
+/// The contents of the file.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Index {
     #[serde(rename = "facts")]
@@ -32,20 +32,19 @@ struct PartRecord {
     checksum: u32,
 }
 
-/// A lasting part, and where it is in a file.
+/// A lasting part and its place in a file.
 struct WrittenPart {
     part: Arc<dyn SnapshotPart>,
     place: PartRecord,
     end: u64,
 }
 
-/// What this process knows to be in a file that it wrote: parts that need not be written again.
+/// The parts in a file that this process wrote, which need not be written again.
 #[derive(Default)]
 pub(super) struct WrittenParts(Vec<WrittenPart>);
 
 impl WrittenParts {
-    /// Makes `file`, which has this content (or none at all), hold `snapshot`. What both begin with stays. Returns the
-    /// bytes written.
+    /// Writes `snapshot` to `file`, which has these parts, keeping the parts that both start with. Returns the bytes written.
     pub fn update(
         &mut self,
         file: &mut File,
@@ -95,7 +94,7 @@ fn write_part(file: &mut File, pieces: &[&[u8]]) -> io::Result<PartRecord> {
     Ok(PartRecord { bytes, checksum: checksum.finalize() })
 }
 
-/// Reads what is in a file, not yet the parts themselves.
+/// Reads the index of a file.
 pub(super) fn read_index(path: &Path) -> Result<(Index, File), Damage> {
     let mut file = File::open(path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => Damage::Missing,
@@ -115,7 +114,6 @@ pub(super) fn read_index(path: &Path) -> Result<(Index, File), Damage> {
     let trailer = read_at(&mut file, length - TRAILER, TRAILER)?;
     let (numbers, end) = trailer.split_at(12);
     let (bytes, checksum) = numbers.split_at(8);
-    // Nothing but bytes of a known number.
     let bytes = u64::from_le_bytes(bytes.try_into().unwrap_or_default());
     let checksum = u32::from_le_bytes(checksum.try_into().unwrap_or_default());
     if end != END_MARK {
@@ -138,7 +136,7 @@ pub(super) fn read_index(path: &Path) -> Result<(Index, File), Damage> {
     Ok((index, file))
 }
 
-/// Reads the parts of a file whose index has just been read: the lasting ones, then the fresh one.
+/// Reads the lasting parts and the fresh part of a file whose index has just been read.
 pub(super) fn read_parts(index: &Index, file: &mut File) -> Result<(Vec<Vec<u8>>, Vec<u8>), Damage> {
     let mut read = |place: &PartRecord| {
         let part = read_bytes(file, place.bytes)?;
@@ -156,7 +154,7 @@ fn read_at(file: &mut File, start: u64, bytes: u64) -> Result<Vec<u8>, Damage> {
     read_bytes(file, bytes)
 }
 
-/// `bytes` never are more than the file has, so that damage cannot ask for all memory.
+/// Reads `bytes` bytes. Callers check them against the file's length, so that damage cannot request all memory.
 fn read_bytes(file: &mut File, bytes: u64) -> Result<Vec<u8>, Damage> {
     let mut part = vec![0; bytes as usize];
     file.read_exact(&mut part).map_err(Damage::Unreadable)?;

@@ -1,7 +1,7 @@
-//! Two files: the newest snapshot, and the one before.
+//! The two files of a checkpoint: the newest snapshot and the one before it.
 //!
-//! The newest is written beside both, synced, and renamed, so under either name there is a whole snapshot or none. What
-//! it is written into is the file of the one before last: most of what it must hold is in there already.
+//! The next snapshot is written to a third file, synced, and renamed, so either file is complete or absent. The third file is
+//! that of the snapshot before last, which has most of the parts already.
 
 use std::fs::{self, File};
 use std::io;
@@ -13,7 +13,7 @@ use super::{Fingerprint, Snapshot};
 use crate::fault;
 use crate::store::{resolve_symlink, sync_folder};
 
-/// Where one computation keeps its snapshots.
+/// The files of one computation.
 pub struct Checkpoint {
     file: PathBuf,
     fingerprint: Fingerprint,
@@ -22,30 +22,28 @@ pub struct Checkpoint {
     previous_file: Option<SnapshotFile>,
 }
 
-/// What lies under the name of the newest.
+/// The state of the newest file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NewestStatus {
-    /// A whole snapshot of this computation.
+    /// An intact snapshot of this computation.
     Ours,
-    /// A damaged one, or none; the one before is ours.
+    /// Damaged or missing; the one before is of this computation.
     Damaged,
-    /// Nothing of this computation, and neither is the one before.
+    /// Not of this computation, and neither is the one before.
     Foreign,
 }
 
-/// A file of ours: it may have been moved or replaced since, then it is ours no more.
+/// A file that this process wrote, unless it has been moved or replaced since.
 struct SnapshotFile {
     device: u64,
     inode: u64,
     content: WrittenParts,
 }
 
-/// Where the snapshot before the newest is kept.
 pub(super) fn previous_path(file: &Path) -> PathBuf {
     with_suffix(file, ".previous")
 }
 
-/// Where the next one is written.
 fn temporary_path(file: &Path) -> PathBuf {
     with_suffix(file, ".part")
 }
@@ -56,14 +54,13 @@ fn with_suffix(file: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Whether an earlier run left something to go on from.
+/// Returns whether an earlier run left a snapshot.
 pub fn snapshot_exists(file: &Path) -> bool {
     file.symlink_metadata().is_ok() || previous_path(file).symlink_metadata().is_ok()
 }
 
 impl Checkpoint {
-    /// For a computation that begins. What another one left is replaced, but not before there is something to
-    /// replace it with.
+    /// Starts the checkpoint of a new computation. The first save replaces the files of another one.
     pub fn begin(file: &Path, fingerprint: Fingerprint) -> Checkpoint {
         Checkpoint::at(file, fingerprint, NewestStatus::Foreign)
     }
@@ -82,7 +79,7 @@ impl Checkpoint {
         &self.file
     }
 
-    /// Makes `snapshot` the newest, for good. On an error the newest stays what it was. Returns the bytes written.
+    /// Saves `snapshot` durably as the newest, and returns the bytes written. After an error, the newest is unchanged.
     pub fn save(&mut self, snapshot: &Snapshot) -> io::Result<u64> {
         let next = temporary_path(&self.file);
         let saved = self.write(&next, snapshot);
@@ -106,7 +103,7 @@ impl Checkpoint {
         fault::inject(0, "save").map_err(io::Error::other)?;
         file.sync_all()?;
         let there = file.metadata()?;
-        // Between these two renames the one before is all there is, and that is enough.
+        // Between these two renames, the file before the newest is the only one, which suffices.
         if self.newest_status == NewestStatus::Ours {
             ignore_missing(fs::rename(&self.file, &previous))?;
             self.previous_file = self.newest_file.take();
@@ -121,7 +118,7 @@ impl Checkpoint {
         Ok(bytes)
     }
 
-    /// The computation is done: nothing is left behind.
+    /// Deletes all files.
     pub fn remove(self) -> io::Result<()> {
         for file in [temporary_path(&self.file), previous_path(&self.file), self.file] {
             ignore_missing(fs::remove_file(file))?;
@@ -130,7 +127,7 @@ impl Checkpoint {
     }
 }
 
-/// Somebody may have tidied up behind us.
+/// Ignores that a file has already been deleted.
 fn ignore_missing(done: io::Result<()>) -> io::Result<()> {
     done.or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) })
 }

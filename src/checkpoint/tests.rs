@@ -22,7 +22,7 @@ fn folder() -> (tempfile::TempDir, PathBuf) {
     (folder, file)
 }
 
-/// Parts and fresh part of the newest whole snapshot, as text, and whether it is the one before.
+/// Returns the parts of the newest intact snapshot as text, and whether it is the one before the newest.
 fn found(file: &Path) -> (Vec<String>, String, bool) {
     let found = load(file, &fingerprint()).unwrap().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
@@ -39,7 +39,7 @@ fn names(folder: &tempfile::TempDir) -> Vec<String> {
     names
 }
 
-/// Two snapshots, the second with one part more.
+/// Saves two snapshots, the second with one part more.
 fn saved(file: &Path) -> Checkpoint {
     let (one, two) = (part("one"), part("two"));
     let mut checkpoint = Checkpoint::begin(file, fingerprint());
@@ -49,7 +49,7 @@ fn saved(file: &Path) -> Checkpoint {
 }
 
 #[test]
-fn the_newest_is_found_and_the_one_before_is_kept() {
+fn finds_the_newest_and_keeps_the_one_before() {
     let (folder, file) = folder();
     saved(&file);
     assert_eq!(found(&file), (vec!["one".into(), "two".into()], "second".into(), false));
@@ -59,15 +59,15 @@ fn the_newest_is_found_and_the_one_before_is_kept() {
 }
 
 #[test]
-fn nothing_is_found_where_nothing_is() {
+fn finds_nothing_without_files() {
     let (_folder, file) = folder();
     assert!(load(&file, &fingerprint()).unwrap().is_none());
     assert!(!is_resumable(&file, &fingerprint()).unwrap());
 }
 
-/// Parts come and go in every way that two files can have something in common.
+/// Consecutive snapshots have parts in common in all ways that two files can.
 #[test]
-fn every_snapshot_is_what_was_saved_last_whatever_was_before() {
+fn saves_every_snapshot_whatever_the_files_contain() {
     let (folder, file) = folder();
     let parts: Vec<Arc<dyn SnapshotPart>> =
         (0..6).map(|number| part(&format!("part {number} {}", "x".repeat(number * 7)))).collect();
@@ -87,18 +87,17 @@ fn every_snapshot_is_what_was_saved_last_whatever_was_before() {
 }
 
 #[test]
-fn parts_that_are_there_are_not_written_again() {
+fn does_not_write_parts_again() {
     let (_folder, file) = folder();
     let large: Arc<dyn SnapshotPart> = Arc::new(vec![7u8; 1 << 20]);
     let mut checkpoint = Checkpoint::begin(&file, fingerprint());
-    // Once into each of the two files.
     let bytes: Vec<u64> = (0..4).map(|_| checkpoint.save(&snapshot(&[&large], "state")).unwrap()).collect();
     assert!(bytes[0] > 1 << 20 && bytes[1] > 1 << 20, "{bytes:?}");
     assert!(bytes[2] < 1000 && bytes[3] < 1000, "{bytes:?}");
 }
 
 #[test]
-fn a_newest_that_is_cut_anywhere_gives_way_to_the_one_before() {
+fn a_truncated_newest_gives_way_to_the_one_before() {
     let (_folder, file) = folder();
     saved(&file);
     let whole = fs::read(&file).unwrap();
@@ -109,7 +108,7 @@ fn a_newest_that_is_cut_anywhere_gives_way_to_the_one_before() {
 }
 
 #[test]
-fn a_newest_with_any_bit_turned_gives_way_to_the_one_before() {
+fn a_newest_with_any_bit_flipped_gives_way_to_the_one_before() {
     let (_folder, file) = folder();
     saved(&file);
     let whole = fs::read(&file).unwrap();
@@ -122,20 +121,20 @@ fn a_newest_with_any_bit_turned_gives_way_to_the_one_before() {
 }
 
 #[test]
-fn when_both_are_damaged_that_is_said_of_both() {
+fn names_the_damage_of_both_files() {
     let (_folder, file) = folder();
     saved(&file);
     fs::write(&file, "").unwrap();
     fs::write(file.with_extension("checkpoint.previous"), "not a checkpoint, but long enough to be one")
         .unwrap();
     let error = load(&file, &fingerprint()).err().unwrap().to_string();
-    assert!(error.contains("work.checkpoint: is damaged: it ends too early, at 0 bytes"), "{error}");
-    assert!(error.contains("work.checkpoint.previous: is no checkpoint of macrok"), "{error}");
-    assert!(error.contains("remove what is there to start from the beginning"), "{error}");
+    assert!(error.contains("work.checkpoint: is damaged: it is truncated at 0 bytes"), "{error}");
+    assert!(error.contains("work.checkpoint.previous: not a macrok checkpoint"), "{error}");
+    assert!(error.contains("delete them to start from the beginning"), "{error}");
 }
 
 #[test]
-fn a_damaged_newest_does_not_take_the_place_of_the_one_before() {
+fn a_damaged_newest_does_not_replace_the_one_before() {
     let (_folder, file) = folder();
     saved(&file);
     fs::write(&file, "").unwrap();
@@ -147,7 +146,7 @@ fn a_damaged_newest_does_not_take_the_place_of_the_one_before() {
 }
 
 #[test]
-fn what_was_made_by_something_else_is_refused_with_the_difference() {
+fn refuses_the_checkpoint_of_another_computation_with_the_difference() {
     let (_folder, file) = folder();
     saved(&file);
     let other = Fingerprint::default().with("k", 5);
@@ -159,19 +158,19 @@ fn what_was_made_by_something_else_is_refused_with_the_difference() {
 }
 
 #[test]
-fn one_that_begins_leaves_nothing_of_another() {
+fn a_new_checkpoint_replaces_another_at_its_first_save() {
     let (folder, file) = folder();
     saved(&file);
     let mut checkpoint = Checkpoint::begin(&file, fingerprint());
-    assert_eq!(found(&file).1, "second", "not before there is something better");
-    checkpoint.save(&snapshot(&[], "anew")).unwrap();
-    assert_eq!(found(&file).1, "anew");
+    assert_eq!(found(&file).1, "second", "not before the first save");
+    checkpoint.save(&snapshot(&[], "new")).unwrap();
+    assert_eq!(found(&file).1, "new");
     assert_eq!(names(&folder), ["work.checkpoint"]);
 }
 
-/// Two jobs that were given the same file by mistake, or a user who tidies up: what is there is always whole.
+/// Files stay intact if two jobs have the same checkpoint by mistake, or if a user deletes files.
 #[test]
-fn files_that_others_have_changed_are_not_relied_on() {
+fn does_not_rely_on_files_that_others_have_changed() {
     let (_folder, file) = folder();
     let parts = [part("one"), part("two"), part("three")];
     let (mut mine, mut theirs) =
@@ -190,7 +189,7 @@ fn files_that_others_have_changed_are_not_relied_on() {
 }
 
 #[test]
-fn the_writer_saves_the_last_that_was_offered() {
+fn the_writer_saves_the_last_snapshot() {
     let (folder, file) = folder();
     let writer = CheckpointWriter::new(Checkpoint::begin(&file, fingerprint())).unwrap();
     for number in 0..50 {
@@ -208,7 +207,7 @@ fn the_writer_saves_the_last_that_was_offered() {
 }
 
 #[test]
-fn a_writer_that_is_dropped_has_saved_what_it_was_offered() {
+fn a_dropped_writer_has_saved_its_snapshot() {
     let (_folder, file) = folder();
     let writer = CheckpointWriter::new(Checkpoint::begin(&file, fingerprint())).unwrap();
     writer.offer(0, snapshot(&[], "last words"));
@@ -217,7 +216,7 @@ fn a_writer_that_is_dropped_has_saved_what_it_was_offered() {
 }
 
 #[test]
-fn a_writer_that_cannot_write_says_why() {
+fn a_writer_reports_the_error_of_writing() {
     let (folder, file) = folder();
     let file = file.join("no such folder");
     let writer = CheckpointWriter::new(Checkpoint::begin(&file, fingerprint())).unwrap();

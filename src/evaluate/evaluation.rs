@@ -2,7 +2,6 @@
 
 use super::scores::{Scores, score_with_formulas};
 use super::tally::{InversePropensities, Tally, tally_draw};
-use super::{Summary, summarise, tally_repeated_draws};
 use crate::classifier::{DrawOptions, Mixture, Rule, Sampling};
 use crate::error::Result;
 use crate::measure::Metric;
@@ -27,6 +26,14 @@ pub struct Evaluation {
     pub formulas: Vec<Metric>,
 }
 
+/// Mean and deviation of a metric over repeated draws.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Summary {
+    pub mean: f64,
+    /// Population standard deviation, as of numpy's `std`.
+    pub std: f64,
+}
+
 impl Evaluation {
     /// Returns the number of draws that means are over.
     pub fn draws(&self) -> u32 {
@@ -45,33 +52,45 @@ impl Evaluation {
         propensities: &InversePropensities,
         progress: &dyn Progress,
     ) -> Result<Vec<(String, Summary)>> {
+        let Mixture { k, candidates, rules, weights } = mixture;
+        let (draws, sampling, seed) = match self.mode {
+            EvaluationMode::Expected => (rules.len() as u32, Sampling::Rule, 0),
+            // All draws from a single rule are equal.
+            EvaluationMode::Drawn { sampling, seed, .. } if rules.len() == 1 => (1, sampling, seed),
+            EvaluationMode::Drawn { sampling, seed, repeats } => (repeats, sampling, seed),
+        };
+        progress.started("evaluating draws", draws.into(), 0);
+        let tally = |mixture: &Mixture, round| {
+            let tally = tally_draw(world, shard, mixture, DrawOptions { sampling, seed, round }, propensities);
+            progress.advanced(1);
+            tally
+        };
         let score = |parts: &[(f64, &Tally)]| score_with_formulas(parts, self.epsilon, &self.formulas);
         let scores: Vec<Scores> = match self.mode {
             EvaluationMode::Expected => {
-                let tallies = tally_each_rule(world, shard, mixture, propensities);
-                let parts: Vec<(f64, &Tally)> = mixture.weights.iter().copied().zip(&tallies).collect();
+                let alone = |rule: &Rule| tally(&Mixture::single(rule.clone(), *k, *candidates), 0);
+                let tallies: Vec<Tally> = rules.iter().map(|rule| alone(rule)).collect();
+                let parts: Vec<(f64, &Tally)> = weights.iter().copied().zip(&tallies).collect();
                 vec![score(&parts)?]
             }
-            EvaluationMode::Drawn { sampling, seed, repeats } => {
-                let draws = (seed, repeats);
-                let tallies =
-                    tally_repeated_draws(world, shard, mixture, sampling, draws, propensities, progress);
-                tallies.iter().map(|tally| score(&[(1.0, tally)])).collect::<Result<_>>()?
+            EvaluationMode::Drawn { .. } => {
+                (0..draws).map(|round| score(&[(1.0, &tally(mixture, round))])).collect::<Result<_>>()?
             }
         };
+        progress.finished();
         Ok(summarise(&scores))
     }
 }
 
-/// Returns the tally of every rule alone.
-fn tally_each_rule(
-    world: &World,
-    shard: &Shard,
-    mixture: &Mixture,
-    propensities: &InversePropensities,
-) -> Vec<Tally> {
-    let Mixture { k, candidates, rules, .. } = mixture;
-    let draw = DrawOptions { sampling: Sampling::Rule, seed: 0, round: 0 };
-    let alone = |rule: &Rule| Mixture::single(rule.clone(), *k, *candidates);
-    rules.iter().map(|rule| tally_draw(world, shard, &alone(rule), draw, propensities)).collect()
+/// Returns mean and deviation of each metric.
+pub fn summarise(draws: &[Scores]) -> Vec<(String, Summary)> {
+    let Some(first) = draws.first() else { return Vec::new() };
+    let count = draws.len() as f64;
+    (0..first.len())
+        .map(|at| {
+            let mean = draws.iter().map(|draw| draw[at].1).sum::<f64>() / count;
+            let spread = draws.iter().map(|draw| (draw[at].1 - mean).powi(2)).sum::<f64>() / count;
+            (first[at].0.clone(), Summary { mean, std: spread.sqrt() })
+        })
+        .collect()
 }

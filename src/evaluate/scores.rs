@@ -1,6 +1,6 @@
 //! Metrics of tallies.
 
-use super::Summary;
+use super::evaluation::Summary;
 use super::tally::Tally;
 use crate::error::Result;
 use crate::measure::{ConfusionTensor, Metric, Population};

@@ -1,12 +1,12 @@
-//! The way up one hill of the utility along a segment.
+//! The refinement of one peak of the utility along a segment.
 
 use super::step_search::Step;
 
-/// How finely a hill is climbed.
+/// Accuracy of the position of a peak.
 const SIZE_TOLERANCE: f64 = 1e-5;
 
-/// Brent's method (golden section, sped up by parabolas) for a maximum between two ends, from the best point
-/// known. It asks for one size after the other, so that several hills can be climbed side by side.
+/// Brent's method (golden section with parabolic steps) for a maximum between two ends. It asks for one size at a time, so that
+/// several searches can be interleaved.
 pub(super) struct BrentSearch {
     low: f64,
     high: f64,
@@ -22,7 +22,7 @@ impl BrentSearch {
     const GOLDEN: f64 = 0.381_966_011_250_105;
     const MAX_EVALUATIONS: usize = 40;
 
-    /// From `start`, the best of three points that are known: so the first parabola is at hand.
+    /// Starts from three known points, of which `start` is the best.
     pub fn new(low: Step, high: Step, start: Step) -> BrentSearch {
         let (second, third) = if low.value >= high.value { (low, high) } else { (high, low) };
         let width = high.size - low.size;
@@ -38,12 +38,12 @@ impl BrentSearch {
         }
     }
 
-    /// The best point so far.
+    /// Returns the best point so far.
     pub fn best(&self) -> Step {
         self.best
     }
 
-    /// The size to try next; none when the top is reached.
+    /// Returns the size to try next; `None` at the end of the search.
     pub fn next_size(&mut self) -> Option<f64> {
         let (best, middle) = (self.best.size, 0.5 * (self.low + self.high));
         let reached = (best - middle).abs() <= 2.0 * SIZE_TOLERANCE - 0.5 * (self.high - self.low);
@@ -68,8 +68,8 @@ impl BrentSearch {
         Some((best + stride).clamp(self.low, self.high))
     }
 
-    /// The least step to a side that is open still, if the top seems to be here: where the parabola has its top, or at an end
-    /// beyond which it has it. When both sides are lower, it is; a search for it from afar would take many steps more.
+    /// Returns the smallest step to a side that is still open, if the best point seems to be the maximum: at the maximum of the
+    /// parabola, or at an end with that beyond it. Then two lower neighbours prove it, without a longer search from afar.
     fn close_in(&self, parabola: Option<f64>) -> Option<f64> {
         let best = self.best.size;
         let at_end = best == self.low || best == self.high;
@@ -83,7 +83,7 @@ impl BrentSearch {
         [nearer, -nearer].into_iter().find(open).filter(|_| is_top)
     }
 
-    /// What was found at the size asked for.
+    /// Records the utility at the size of [`BrentSearch::next_size`].
     pub fn record(&mut self, tried: Step) {
         let best = self.best;
         if tried.value >= best.value {
@@ -108,7 +108,7 @@ impl BrentSearch {
     }
 }
 
-/// From `best` to the top of the parabola through three points, when it has one.
+/// Returns the distance from `best` to the extremum of the parabola through three points, if there is one.
 fn parabola_step(best: Step, second: Step, third: Step) -> Option<f64> {
     let r = (best.size - second.size) * (best.value - third.value);
     let q = (best.size - third.size) * (best.value - second.value);

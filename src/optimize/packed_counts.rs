@@ -1,15 +1,14 @@
-//! What the rows answered to a rule, in few bytes.
+//! The counts of a rule, in few bytes.
 //!
-//! Everything else that a search knows follows from its answers: the tensor from counts and steps, each rule from the
-//! tensor before it. So these are what a checkpoint keeps. With millions of labels, most of them predicted hardly ever,
-//! they are a small part of a rule's coefficients, and of the tensor.
+//! The rest of a search's state follows from the counts and the steps, so checkpoints keep these. With millions of labels, most
+//! of them rarely predicted, packed counts are much smaller than the coefficients of a rule or the tensor.
 
 use rayon::prelude::*;
 
 use crate::checkpoint::SnapshotPart;
 use crate::measure::ConfusionCounts;
 
-/// The counts of one rule over all rows: those of every label after each other, in as many bytes as they need.
+/// The counts of one rule over all rows, label by label, as variable-length integers.
 #[derive(Debug, PartialEq, Eq)]
 pub struct PackedCounts {
     pieces: Vec<Vec<u8>>,
@@ -25,12 +24,11 @@ impl PackedCounts {
         PackedCounts { pieces: both.map(|(predicted, hits)| pack(predicted, hits)).collect() }
     }
 
-    /// An answer that was saved.
     pub fn from_bytes(bytes: Vec<u8>) -> PackedCounts {
         PackedCounts { pieces: vec![bytes] }
     }
 
-    /// The counts of so many labels, from the bytes of an answer; `None` if they are something else.
+    /// Returns the counts of `labels` labels; `None` if the bytes are something else.
     pub fn unpack(mut bytes: &[u8], labels: usize) -> Option<ConfusionCounts> {
         let mut counts = ConfusionCounts::new(labels);
         for (predicted, hits) in counts.predicted.iter_mut().zip(&mut counts.true_positives) {
@@ -49,7 +47,7 @@ impl SnapshotPart for PackedCounts {
     }
 }
 
-/// What is never predicted is never right.
+/// Packs labels. One that is never predicted has no hits, so these are left out.
 fn pack(predicted: &[u64], hits: &[u64]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(2 * predicted.len());
     for (&predicted, &hits) in predicted.iter().zip(hits) {
@@ -61,7 +59,7 @@ fn pack(predicted: &[u64], hits: &[u64]) -> Vec<u8> {
     bytes
 }
 
-/// Seven bits to a byte, the lowest first; the eighth says that more follow.
+/// Writes seven bits per byte, the lowest first; the eighth bit means that more follow.
 #[inline]
 fn write_varint(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
@@ -78,7 +76,7 @@ fn read_varint(bytes: &mut &[u8]) -> Option<u64> {
         let (&byte, rest) = bytes.split_first()?;
         *bytes = rest;
         let bits = u64::from(byte & 0x7f);
-        // The last byte has room for one bit only.
+        // The last byte may have one bit only.
         if bits << shift >> shift != bits {
             return None;
         }
@@ -94,20 +92,20 @@ fn read_varint(bytes: &mut &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn bytes(answer: &PackedCounts) -> Vec<u8> {
-        answer.pieces().concat()
+    fn bytes(packed: &PackedCounts) -> Vec<u8> {
+        packed.pieces().concat()
     }
 
     #[test]
-    fn counts_of_every_size_come_back() {
+    fn counts_of_every_size_survive_packing() {
         let numbers = [0, 1, 127, 128, 16_383, 16_384, u64::from(u32::MAX), 1 << 62, u64::MAX];
         let labels = 2 * CHUNK_LABELS + 5;
         let predicted: Vec<u64> = (0..labels).map(|label| numbers[label % numbers.len()]).collect();
         let hit = |label: usize| predicted[label].min(numbers[label / 9 % numbers.len()]);
         let counts =
             ConfusionCounts { true_positives: (0..labels).map(hit).collect(), predicted: predicted.clone() };
-        let answer = PackedCounts::new(&counts);
-        assert_eq!(PackedCounts::unpack(&bytes(&answer), labels), Some(counts));
+        let packed = PackedCounts::new(&counts);
+        assert_eq!(PackedCounts::unpack(&bytes(&packed), labels), Some(counts));
     }
 
     #[test]
@@ -118,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn other_bytes_are_no_answer() {
+    fn refuses_bytes_of_something_else() {
         let counts = ConfusionCounts { true_positives: vec![0, 200, 5], predicted: vec![0, 300, 5] };
         let good = bytes(&PackedCounts::new(&counts));
         assert_eq!(PackedCounts::unpack(&good, 2), None);

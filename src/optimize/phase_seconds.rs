@@ -1,26 +1,26 @@
-//! Wall time of the phases of an iteration.
+//! Wall time of the phases of iterations.
 
 use std::time::Instant;
 
 use crate::world::World;
 
-/// Seconds summed over iterations. After [`PhaseSeconds::max_over_ranks`] each phase is that of the slowest rank.
+/// Seconds summed over iterations; after [`PhaseSeconds::max_over_ranks`], of the slowest rank in each phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct PhaseSeconds {
-    /// Scoring, picking and counting this rank's rows.
+    /// Scoring, selecting and counting this rank's rows.
     pub oracle: f64,
-    /// Adding counts up over ranks, sending the rule to them, and waiting for those that are not done.
+    /// Summing counts over ranks, sending rules, and waiting for other ranks.
     pub reduce: f64,
-    /// The next rule and its gap.
+    /// Computing the next rule and its gap.
     pub gradient: f64,
-    /// The step towards it.
+    /// Choosing the step.
     pub search: f64,
-    /// Making copies for checkpoints and waiting for their files; they are written beside the work.
+    /// Copying for checkpoints, which are written in the background, and waiting for their files.
     pub checkpoint: f64,
 }
 
 impl PhaseSeconds {
-    /// Those of all ranks. Together they are the wall time of the rank that took longest.
+    /// Takes the maximum over ranks. The sum of the phases becomes the wall time of the slowest rank.
     pub fn max_over_ranks(&mut self, world: &World) {
         let (mut each, mut all) = (self.to_array(), [self.to_array().iter().sum()]);
         world.max(&mut each);
@@ -28,8 +28,7 @@ impl PhaseSeconds {
         *self = PhaseSeconds::from_array(each).with_total(all[0]);
     }
 
-    /// Takes what is more than `all` of them from waiting: while one rank has a phase of its own, the others wait for it, and
-    /// the longest wait is not of the rank with the longest work.
+    /// Reduces the waiting time so that the phases sum to `all`: the longest wait and the longest work are of different ranks.
     fn with_total(self, all: f64) -> PhaseSeconds {
         let work = self.to_array().iter().sum::<f64>() - self.reduce;
         PhaseSeconds { reduce: (all - work).max(0.0), ..self }
@@ -44,7 +43,7 @@ impl PhaseSeconds {
     }
 }
 
-/// Runs `work` and adds the time it took to `total`.
+/// Runs `work` and adds its time to `total`.
 pub(super) fn timed<T>(total: &mut f64, work: impl FnOnce() -> T) -> T {
     let start = Instant::now();
     let result = work();
@@ -57,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waiting_for_work_is_not_counted_beside_that_work() {
+    fn counts_either_the_work_of_a_rank_or_the_wait_for_it() {
         // Rank 0 counts for 3 s, waits for 1, and searches for 2; rank 1 counts for 4 s and waits for 2.
         let longest = PhaseSeconds { oracle: 4.0, reduce: 2.0, search: 2.0, ..PhaseSeconds::default() };
         assert_eq!(

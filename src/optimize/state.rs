@@ -46,6 +46,10 @@ impl FitEnd {
                 format!("the gain, {value:.2e}, is below --min-gain {min_gain:e}")
             }
             EndReason::Gain => format!("the gain, {value:.2e}, is rounding error"),
+            EndReason::Gap if value < 0.0 => format!(
+                "the Frank-Wolfe gap of the next rule, {value:.2e}, is negative: the best rule for the marginals is worse \
+                 for the true labels"
+            ),
             EndReason::Gap => format!(
                 "the Frank-Wolfe gap of the next rule, {value:.2e}, is below --min-gain {min_gain:e}: no rule promises more"
             ),

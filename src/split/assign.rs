@@ -1,4 +1,4 @@
-//! Which part every row goes to.
+//! The assignment of rows to parts.
 
 use rayon::prelude::*;
 
@@ -11,7 +11,7 @@ use crate::random::{Purpose, bits};
 use crate::sparse::Csr;
 use crate::world::World;
 
-/// The part of every row, and how many rows each part has; on all ranks.
+/// The part of every row and the size of every part, on all ranks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assignment {
     pub parts: Vec<u8>,
@@ -19,18 +19,17 @@ pub struct Assignment {
 }
 
 impl Assignment {
-    /// The rows of a part, ascending.
+    /// Returns the rows of a part, ascending.
     pub fn rows_of(&self, part: usize) -> impl Iterator<Item = u64> + '_ {
         (0u64..).zip(&self.parts).filter(move |(_, found)| usize::from(**found) == part).map(|(row, _)| row)
     }
 }
 
 impl Split {
-    /// Decides where the rows of a file go. Rank 0 decides for all, and for a stratified split reads all labels.
-    /// Collective.
+    /// Assigns the rows of a file on rank 0, which reads all labels for a stratified split. Collective.
     pub fn assign(&self, world: &World, source: &SplitSource) -> Result<Assignment> {
         let sizes = world.agree(self.fractions.sizes(source.rows()))?;
-        // A key and a number for each row while they are put in order; labels by row and by label.
+        // A key and a number for each row to sort them; labels by row and by label.
         let bytes = if world.is_root() {
             source.rows() * 24 + 16 * self.entries_to_read(source)
         } else {
@@ -50,7 +49,7 @@ impl Split {
         Ok(Assignment { parts, sizes })
     }
 
-    /// The part of each of `rows` rows; `labels` are there when the split is stratified.
+    /// Returns the part of each of `rows` rows; stratified if there are `labels`.
     pub fn assign_rows(&self, rows: u64, labels: Option<&Csr>, sizes: &[u64]) -> Vec<u8> {
         let order = random_order(rows, self.seed);
         if let Some(labels) = labels {
@@ -74,7 +73,7 @@ impl Split {
     }
 }
 
-/// All rows in an order that only the seed decides.
+/// Returns all rows in an order that depends on the seed only.
 pub fn random_order(rows: u64, seed: u64) -> Vec<u32> {
     let mut keyed: Vec<(u64, u32)> = (0..rows as u32)
         .into_par_iter()

@@ -1,25 +1,25 @@
-//! How alike the parts are.
+//! The label balance of the parts.
 
 use super::Fractions;
 use super::parts::Parts;
 use crate::store::Role;
 use crate::world::World;
 
-/// The labels of one part, beside those of the whole.
+/// The labels of one part compared with all labels.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Balance {
     pub positives: u64,
-    /// Labels that have positives, but none in this part.
+    /// Labels with positives, but none in this part.
     pub without_positive: u64,
-    /// The largest difference, over labels, between the positives that the part has and its fraction of them.
+    /// The largest difference, over labels, between the part's positives and its fraction of all positives.
     pub worst_count: f64,
-    /// The same as a share of the label's positives.
+    /// The largest such difference as a share of the label's positives.
     pub worst_share: f64,
-    /// The same of labels with at least ten positives: with fewer the share cannot be met.
+    /// The largest share among labels with at least ten positives; with fewer, parts cannot be balanced.
     pub worst_share_of_10: f64,
 }
 
-/// Compares the labels of all parts; nothing where there are no labels. Collective.
+/// Compares the labels of all parts; empty without labels. Collective.
 pub fn balance(
     world: &World,
     parts: &Parts,

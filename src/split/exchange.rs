@@ -1,32 +1,32 @@
-//! Exchanging rows between parts, as long as that makes labels more evenly shared out.
+//! Exchanges of rows between parts that improve the balance of labels.
 //!
-//! Rows of the rarest labels are dealt first, and the frequent labels that they have too come along with them: in
-//! hierarchies of labels so many that the rest cannot make up for it. Exchanges leave every part its number of rows.
+//! Stratification assigns the rows of rare labels first, without regard to their frequent labels. In label hierarchies, the
+//! remaining rows cannot correct that. Exchanges keep the sizes of the parts.
 
 use std::collections::BTreeMap;
 
 use crate::heartbeat::beat;
 use crate::sparse::Csr;
 
-/// Passes over all rows, at most; most need four or five.
+/// Maximum number of passes over all rows; four or five are usual.
 const MAX_SWEEPS: usize = 10;
 
-/// Rows after which to say that something is going on.
-const ROWS_PER_PROGRESS: usize = 1 << 16;
+/// Rows from one heartbeat to the next.
+const ROWS_PER_BEAT: usize = 1 << 16;
 
-/// A gain that is more than rounding.
+/// Smallest gain that is more than rounding error.
 const MIN_GAIN: f64 = 1e-9;
 
-/// Exchanges pairs of rows, looking at them in the order of `order`, while the sum over labels and parts of the squared
-/// distance to the wanted positives, divided by the root of the label's positives, falls.
+/// Exchanges pairs of rows, in the order of `order`, while that lowers the sum over labels and parts of the squared distance to
+/// the wanted positives, divided by the square root of the label's positives.
 pub(super) fn exchange(labels: &Csr, order: &[u32], sizes: &[u64], parts: &mut [u8]) {
     let mut balance = LabelBalance::new(labels, sizes, parts);
     for _ in 0..MAX_SWEEPS {
-        // Rows that would rather go from one part to another, and wait for one that wants to come back.
+        // Rows that a move from one part to another would improve, until one fits the opposite move.
         let mut waiting: BTreeMap<(u8, u8), Vec<u32>> = BTreeMap::new();
         let mut exchanged = false;
         for (at, &row) in order.iter().enumerate() {
-            if at.is_multiple_of(ROWS_PER_PROGRESS) {
+            if at.is_multiple_of(ROWS_PER_BEAT) {
                 beat();
             }
             let here = balance.parts[row as usize];
@@ -58,9 +58,9 @@ struct LabelBalance<'b> {
     starts: Vec<usize>,
     parts: &'b mut [u8],
     count: usize,
-    /// Positives of each label in each part beyond those wanted there: label by label, part by part.
+    /// Positives of each label in each part minus those wanted there: label by label, part by part.
     excess: Vec<f64>,
-    /// What a distance of a label weighs.
+    /// Weight of each label's distances.
     weights: Vec<f64>,
 }
 
@@ -96,7 +96,7 @@ impl<'b> LabelBalance<'b> {
         self.parts[row as usize] = there;
     }
 
-    /// How much the weighted squares fall when a row goes to another part.
+    /// Returns the decrease of the weighted squares if a row moves to another part.
     fn gain(&self, row: u32, there: u8) -> f64 {
         let (here, there) = (usize::from(self.parts[row as usize]), usize::from(there));
         let of = |&label: &u32| {
@@ -106,7 +106,7 @@ impl<'b> LabelBalance<'b> {
         self.labels_of(row).iter().map(of).sum()
     }
 
-    /// Where a row would do most good, if it does any.
+    /// Returns the part with the largest gain for a row, if there is a gain.
     fn best_move(&self, row: u32) -> Option<(u8, f64)> {
         let here = self.parts[row as usize];
         let others = (0..self.count as u8).filter(|&part| part != here);

@@ -1,4 +1,4 @@
-//! How large the parts are.
+//! The sizes of the parts.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::error::{Result, usage};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fractions(Vec<f64>);
 
-/// What people type for thirds is a little off.
+/// Tolerance for typed thirds such as 0.333333.
 const TOLERANCE: f64 = 1e-6;
 
 impl Fractions {
@@ -45,22 +45,20 @@ impl Fractions {
         &self.0
     }
 
-    /// Rows of each part: as near to its fraction as whole rows can be, and of parts that are equally near the first
-    /// get one more. No part is empty.
+    /// Returns the rows of each part, rounded so that they sum to `rows`; fails if a part is empty.
     pub fn sizes(&self, rows: u64) -> Result<Vec<u64>> {
         let exact: Vec<f64> = self.0.iter().map(|fraction| fraction * rows as f64).collect();
         let mut sizes: Vec<u64> = exact.iter().map(|size| size.floor() as u64).collect();
         let missing = rows.saturating_sub(sizes.iter().sum()) as usize;
         let mut parts: Vec<usize> = (0..sizes.len()).collect();
-        // Fractions such as 0.29 come a rounding error short of the whole number.
+        // Fractions such as 0.29 give a rounding error less than a whole number.
         let rest = |part: usize| ((exact[part] - exact[part].floor()) * 1e6).round();
         parts.sort_by(|&a, &b| rest(b).total_cmp(&rest(a)));
         parts.iter().cycle().take(missing).for_each(|&part| sizes[part] += 1);
         match sizes.iter().position(|&size| size == 0) {
             None => Ok(sizes),
             Some(empty) => usage(format!(
-                "there are {rows} rows, of which the fraction {} (part {}) is none; \
-                 a part needs at least one row",
+                "the fraction {} (part {}) of {rows} rows is less than one row, but every part needs one",
                 self.0[empty],
                 empty + 1
             )),

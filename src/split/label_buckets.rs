@@ -1,14 +1,14 @@
-//! Labels in the order of how many rows they still have, kept as these become fewer.
+//! Labels sorted by decreasing counts.
 
-/// Labels sorted by their counts, in buckets of equal counts (Batagelj and Zaversnik 2003): taking one from a count,
-/// and finding the smallest count above 0, take constant time.
+/// Labels in buckets of equal counts (Batagelj and Zaversnik 2003). Decrementing a count and finding the smallest count above 0
+/// take constant time.
 pub(super) struct LabelBuckets {
     counts: Vec<u32>,
     /// Labels, by ascending count.
     sorted: Vec<u32>,
-    /// Where in `sorted` each label is.
+    /// Position of each label in `sorted`.
     places: Vec<u32>,
-    /// Where in `sorted` the labels of each count begin, for counts from 0 to the largest and one more.
+    /// Position in `sorted` of the first label of each count, up to the largest count plus 1.
     starts: Vec<u32>,
 }
 
@@ -33,20 +33,20 @@ impl LabelBuckets {
         LabelBuckets { counts, sorted, places, starts }
     }
 
-    /// A label with the fewest rows, but at least one.
+    /// Returns a label with the fewest rows, but at least one.
     pub fn rarest(&self) -> Option<u32> {
         let first_above_zero = *self.starts.get(1)?;
         self.sorted.get(first_above_zero as usize).copied()
     }
 
-    /// The label has one row less.
+    /// Decrements the count of a label.
     ///
     /// # Panics
-    /// If it had none.
+    /// If it is 0.
     pub fn remove_row(&mut self, label: u32) {
         let count = self.counts[label as usize] as usize;
         assert!(count > 0, "label {label} has a row");
-        // The first of its bucket and the label change places, and the bucket begins behind it.
+        // The label swaps with the first of its bucket, which then starts one later.
         let first = self.starts[count];
         let (place, other) = (self.places[label as usize], self.sorted[first as usize]);
         self.sorted.swap(place as usize, first as usize);

@@ -1,8 +1,7 @@
 //! Splitting a data set into parts, the same for any number of ranks and threads.
 //!
-//! Who goes where depends on the seed, the fractions and, where parts are to be alike, the labels: rank 0 decides for
-//! all rows ([`Split::assign`]). Then every rank reads its own rows once, deals them to the parts, and all parts appear
-//! together or none does ([`SplitSource`], [`Parts`]).
+//! Rank 0 assigns all rows, from the seed, the fractions and, for stratified parts, the labels ([`Split::assign`]). Then every
+//! rank reads its own rows once and distributes them ([`SplitSource`], [`Parts`]). The parts appear together or not at all.
 
 mod assign;
 mod balance;
@@ -25,12 +24,12 @@ pub use parts::Parts;
 pub use source::{ALL_ROLES, SourceGroup, SplitSource};
 pub use stratify::stratify;
 
-/// How rows are dealt to parts.
+/// The method of assigning rows to parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// At random.
     Plain,
-    /// So that every label's positives are shared out as the rows are, the rarest labels first.
+    /// With every label's positives in the same proportions as the rows.
     Stratified,
 }
 
@@ -43,7 +42,7 @@ impl Method {
     }
 }
 
-/// All that decides which row goes where, beside the data.
+/// The options that decide, with the data, the part of every row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Split {
     pub fractions: Fractions,

@@ -1,31 +1,31 @@
-//! What a part says of where it is from: the dataset `rows` and its attributes.
+//! The record of a part's origin: the dataset `rows` and its attributes.
 
 use hdf5::types::VarLenUnicode;
 
 use super::Split;
 use crate::store::Hdf5File;
 
-/// Where the rows of a part are from.
+/// The origin of a part's rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Origin {
-    /// The name of the file that was split, without its folder.
+    /// Name of the file that was split, without its folder.
     pub file: String,
     pub split: Split,
 }
 
-/// What [`read`] finds of a part.
+/// The record in a part.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordedSplit {
     pub source: String,
     pub method: String,
     pub seed: u64,
     pub fractions: Vec<f64>,
-    /// Counted from 1.
+    /// Number of the part, from 1.
     pub part: u64,
 }
 
 impl Origin {
-    /// Row numbers of the file that was split, from 0, and how it was.
+    /// Writes the row numbers in the file that was split, from 0, and the options of the split.
     pub(super) fn write(&self, file: &hdf5::File, part: usize, rows: &[i64]) -> hdf5::Result<()> {
         let dataset = file.new_dataset_builder().with_data(rows).create("rows")?;
         let Split { fractions, seed, method } = &self.split;
@@ -40,7 +40,7 @@ impl Origin {
     }
 }
 
-/// What a file says of the split it is a part of, if it is one.
+/// Returns the record of a file, if it is a part.
 pub fn read_recorded_split(file: &Hdf5File) -> Option<RecordedSplit> {
     let rows = file.dataset("rows")?;
     let text = |name: &str| file.text_attribute("rows", name);

@@ -1,4 +1,4 @@
-//! Reading rows once, dealing them to parts, and writing those.
+//! Reading rows once, and writing them to parts.
 
 use std::ops::Range;
 use std::path::Path;
@@ -18,7 +18,7 @@ use crate::world::World;
 /// This rank's rows of some parts, group by group.
 pub struct Parts {
     groups: Vec<SourceGroup>,
-    /// The parts that are there, by number, each with a matrix for every group.
+    /// The parts read, by number, each with a matrix for every group.
     parts: Vec<(usize, Vec<PartRows>)>,
 }
 
@@ -34,8 +34,8 @@ pub struct PartRows {
 const ENTRIES_PER_SLAB: u64 = 1 << 18;
 
 impl Parts {
-    /// Reads this rank's rows, every group once, and keeps those of the parts `wanted`. Memory is that of these rows
-    /// and of one slab. Collective.
+    /// Reads this rank's rows, every group once, and keeps the rows of the parts `wanted`. Needs memory for these and one slab.
+    /// Collective.
     pub fn read(
         world: &World,
         source: &SplitSource,
@@ -48,28 +48,28 @@ impl Parts {
         for group in &source.groups {
             let matrix = world.agree(source.matrix(group.role))?;
             let starts = world.agree(matrix.row_starts(rows.clone()).map_err(Into::into))?;
-            let mut dealt: Vec<PartRows> =
+            let mut kept: Vec<PartRows> =
                 wanted.iter().map(|&part| PartRows::with_capacity_for(&starts, mine, part)).collect();
-            let entries: u64 = dealt.iter().map(|rows| rows.indices.capacity() as u64).sum();
+            let entries: u64 = kept.iter().map(|rows| rows.indices.capacity() as u64).sum();
             check_memory(world, entries * 8 + (rows.end - rows.start) * 8)?;
             let read = for_each_row(&matrix, &starts, value_kind(group.role), |row, columns, values| {
                 if let Some(at) = wanted.iter().position(|&part| part == usize::from(mine[row])) {
-                    dealt[at].push(columns, values);
+                    kept[at].push(columns, values);
                 }
             });
             world.agree(read.map_err(Into::into))?;
-            parts.iter_mut().zip(dealt).for_each(|(part, rows)| part.1.push(rows));
+            parts.iter_mut().zip(kept).for_each(|(part, rows)| part.1.push(rows));
         }
         Ok(Parts { groups: source.groups.clone(), parts })
     }
 
-    /// This rank's rows of a group in each part.
+    /// Returns this rank's rows of a group in each part.
     pub(super) fn group_rows(&self, role: Role) -> impl Iterator<Item = &PartRows> {
         let at = self.groups.iter().position(|group| group.role == role);
         self.parts.iter().filter_map(move |(_, rows)| rows.get(at?))
     }
 
-    /// Writes the parts, each to its path, up to where they would appear. Collective.
+    /// Writes each part to its path, unpublished. Collective.
     pub fn write(
         &self,
         world: &World,
@@ -104,7 +104,7 @@ impl Parts {
 }
 
 impl PartRows {
-    /// Space for the rows of `part` and nothing more.
+    /// Allocates exactly the memory for the rows of `part`.
     fn with_capacity_for(starts: &RowStarts, parts: &[u8], part: usize) -> PartRows {
         let in_part = |row: &usize| usize::from(parts[*row]) == part;
         let (mut rows, mut entries) = (0, 0);

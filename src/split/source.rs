@@ -1,4 +1,4 @@
-//! The file to split: its groups, and its names.
+//! The file to split: its groups and names.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -8,20 +8,20 @@ use crate::sparse::Csr;
 use crate::store::{Hdf5File, Location, MatrixFile, Role, ValueKind, read_names};
 use crate::world::World;
 
-/// A data file, opened and looked at. Nothing but shapes and, on rank 0, names has been read.
+/// An open data file, of which shapes and, on rank 0, names have been read.
 pub struct SplitSource {
     file: Hdf5File,
     path: PathBuf,
     rows: u64,
     pub groups: Vec<SourceGroup>,
-    /// Names of instances and labels, where there are any; on rank 0.
+    /// Names of instances and labels, if there are any; on rank 0.
     pub instance_names: Option<Vec<String>>,
     pub label_names: Option<Vec<String>>,
-    /// What else is in the file, and does not go into the parts.
+    /// Other contents of the file, which the parts lack.
     pub left_out: Vec<String>,
 }
 
-/// A matrix with one row an instance.
+/// A matrix with one row per instance.
 #[derive(Clone, Copy, Debug)]
 pub struct SourceGroup {
     pub role: Role,
@@ -29,14 +29,14 @@ pub struct SourceGroup {
     pub entries: u64,
 }
 
-/// What a data file may hold for each instance.
+/// The groups that a data file may have.
 pub const ALL_ROLES: [Role; 4] = [Role::Features, Role::Labels, Role::Marginals, Role::Predictions];
 
 const INSTANCE_NAMES: &str = "instance_names";
 const LABEL_NAMES: &str = "label_names";
 
 impl SplitSource {
-    /// Looks for the groups `roles` in a file. Collective.
+    /// Opens a file and finds its groups among `roles`. Collective.
     pub fn open(world: &World, path: &Path, roles: &[Role]) -> Result<SplitSource> {
         let mut source = world.agree(SplitSource::find_groups(path, roles))?;
         if world.is_root() {
@@ -113,7 +113,7 @@ impl SplitSource {
         self.labels().map_or(0, |group| group.entries)
     }
 
-    /// The rows of this rank, balanced by the entries of the largest group. Collective.
+    /// Returns the rows of this rank, balanced by the entries of the largest group. Collective.
     pub(super) fn rank_rows(&self, world: &World) -> Result<Range<u64>> {
         let largest = self.groups.iter().max_by_key(|group| group.entries).expect("there is a group").role;
         let mut bounds = Vec::new();
@@ -130,7 +130,7 @@ impl SplitSource {
         Ok(MatrixFile::open(&self.file, location_of(&self.path, role))?)
     }
 
-    /// All labels of the file. Only rank 0 does so.
+    /// Reads all labels of the file. For rank 0.
     pub(super) fn read_all_labels(&self) -> Result<Csr> {
         let matrix = self.matrix(Role::Labels)?;
         let starts = matrix.row_starts(0..self.rows)?;
@@ -142,7 +142,7 @@ fn location_of(path: &Path, role: Role) -> Location {
     Location { file: path.into(), group: role.group().into() }
 }
 
-/// What values are checked for. Marginals go over as they are: whether to clamp them is decided by whoever uses them.
+/// Returns the check that values must pass. Marginals outside [0, 1] are copied, so that their user may clamp them.
 pub(super) fn value_kind(role: Role) -> ValueKind {
     match role {
         Role::Labels => ValueKind::Labels,

@@ -5,15 +5,15 @@ use super::label_buckets::LabelBuckets;
 use crate::heartbeat::beat;
 use crate::sparse::Csr;
 
-/// Two wishes that differ by less are the same but for rounding.
+/// Largest difference between equal numbers of wanted positives, by rounding.
 const TOLERANCE: f64 = 1e-9;
 
-/// Deals rows to parts of exactly the given `sizes`, so that every label's positives are shared out as the rows are.
+/// Assigns rows to parts of exactly the given `sizes`, with every label's positives in about the same proportions.
 ///
-/// Labels are taken by how many rows they have left, the rarest first: for those there is the least choice. Each of
-/// their rows, in the order of `order`, goes to the part that lacks most of the label, of equal ones to that which lacks
-/// most rows. A part that has all its rows gets no more, which the paper leaves open. At last rows are exchanged between
-/// parts while that helps. In time O(rows + labels + parts * entries).
+/// The label with the fewest unassigned rows comes first, because it leaves the least choice. Each of its rows, in the order
+/// of `order`, goes to the part that lacks most positives of the label or, of equal parts, most rows. Full parts get no more
+/// rows, which the publication leaves open. Finally, rows are exchanged between parts while that helps. Takes time
+/// O(rows + labels + parts * entries).
 ///
 /// # Panics
 /// If `order` is not a permutation of the rows, or the sizes do not sum to their number.
@@ -32,7 +32,7 @@ pub fn stratify(labels: &Csr, order: &[u32], sizes: &[u64]) -> Vec<u8> {
             }
         }
     }
-    // Rows without labels fill up what is left.
+    // Rows without labels fill the parts.
     let mut part = 0;
     for &row in order {
         if assigner.parts[row as usize] == UNASSIGNED {
@@ -53,9 +53,9 @@ struct Assigner<'l> {
     labels: &'l Csr,
     buckets: LabelBuckets,
     parts: Vec<u8>,
-    /// Rows that each part still takes.
+    /// Rows that each part still lacks.
     rows_left: Vec<u64>,
-    /// Positives of each label that each part still wants: label by label, part by part.
+    /// Positives of each label that each part still lacks: label by label, part by part.
     wanted: Vec<f64>,
 }
 
@@ -72,7 +72,7 @@ impl<'l> Assigner<'l> {
         Assigner { labels, wanted, buckets: LabelBuckets::new(counts), parts, rows_left: sizes.to_vec() }
     }
 
-    /// Of the parts that have room, the one that wants the label most.
+    /// Returns the part, among those that are not full, that lacks most positives of the label.
     fn best_part(&self, label: u32) -> usize {
         let wanted = &self.wanted[label as usize * self.rows_left.len()..][..self.rows_left.len()];
         let mut best: Option<usize> = None;
@@ -85,7 +85,7 @@ impl<'l> Assigner<'l> {
                 best = Some(part);
             }
         }
-        best.expect("as much room as rows")
+        best.expect("the sizes sum to the number of rows")
     }
 
     fn assign_row(&mut self, row: u32, part: usize) {
@@ -100,7 +100,7 @@ impl<'l> Assigner<'l> {
     }
 }
 
-/// The rows of each label, in the order of `order`, and where each label's begin.
+/// Returns the start of each label's rows, and the rows of all labels, in the order of `order`.
 fn rows_by_label(labels: &Csr, order: &[u32]) -> (Vec<usize>, Vec<u32>) {
     let mut starts = vec![0; labels.cols() + 1];
     labels.indices().iter().for_each(|&label| starts[label as usize + 1] += 1);

@@ -1,4 +1,4 @@
-//! Splits against what they promise.
+//! Splits have the promised sizes and balance.
 
 use proptest::prelude::*;
 
@@ -14,7 +14,7 @@ fn refused(values: &[f64]) -> String {
     Fractions::new(values.to_vec()).unwrap_err().to_string()
 }
 
-/// Labels of rows.
+/// Returns the matrix of the labels of rows.
 fn matrix(columns: usize, rows: &[Vec<u32>]) -> Csr {
     let mut indptr = vec![0];
     let mut indices = Vec::new();
@@ -31,7 +31,7 @@ fn counts(parts: &[u8], number: usize) -> Vec<u64> {
 }
 
 #[test]
-fn fractions_that_make_no_split_are_refused() {
+fn refuses_invalid_fractions() {
     assert_eq!(refused(&[1.0]), "--fractions is 1, but a split has at least two parts, for example 0.5,0.5");
     assert_eq!(refused(&[0.5, 0.4]), "--fractions is 0.5,0.4, which sums to 0.9, but must sum to 1");
     assert_eq!(refused(&[0.9, 0.9]), "--fractions is 0.9,0.9, which sums to 1.8, but must sum to 1");
@@ -46,7 +46,7 @@ fn fractions_that_make_no_split_are_refused() {
 }
 
 #[test]
-fn parts_have_the_rows_that_their_fractions_say() {
+fn sizes_follow_the_fractions() {
     assert_eq!(fractions(&[0.5, 0.5]).sizes(10).unwrap(), [5, 5]);
     assert_eq!(fractions(&[0.5, 0.5]).sizes(11).unwrap(), [6, 5]);
     assert_eq!(fractions(&[0.75, 0.25]).sizes(1000).unwrap(), [750, 250]);
@@ -56,25 +56,24 @@ fn parts_have_the_rows_that_their_fractions_say() {
 }
 
 #[test]
-fn a_part_without_a_row_is_refused() {
+fn refuses_a_part_without_rows() {
     let message = |values: &[f64], rows| fractions(values).sizes(rows).unwrap_err().to_string();
     assert_eq!(
         message(&[0.5, 0.5], 1),
-        "there are 1 rows, of which the fraction 0.5 (part 2) is none; a part needs at least one row"
+        "the fraction 0.5 (part 2) of 1 rows is less than one row, but every part needs one"
     );
     assert!(message(&[0.25; 4], 3).contains("part 4"));
     assert!(message(&[0.999, 0.001], 100).contains("the fraction 0.001 (part 2)"));
 }
 
 #[test]
-fn the_order_of_rows_is_a_permutation_that_the_seed_decides() {
+fn the_seed_decides_the_order_of_rows() {
     let order = random_order(1000, 1);
     let mut sorted = order.clone();
     sorted.sort_unstable();
     assert!(sorted.iter().copied().eq(0..1000));
     assert_eq!(order, random_order(1000, 1));
     assert_ne!(order, random_order(1000, 2));
-    // Not the order of the file in disguise.
     let fixed = order.iter().enumerate().filter(|(at, row)| **row as usize == *at).count();
     assert!(fixed < 10, "{fixed} rows stayed where they were");
 }
@@ -89,9 +88,8 @@ fn plain_parts_are_drawn_from_all_rows() {
     assert!((2300..2700).contains(&first_half), "{first_half}");
 }
 
-/// Two singletons, two pairs: what a rare label has goes one here, one there.
 #[test]
-fn pairs_of_rare_labels_are_divided() {
+fn labels_of_two_rows_are_in_both_parts() {
     let rows: Vec<Vec<u32>> = (0..40).map(|row| vec![row / 2]).collect();
     for seed in 0..20 {
         let parts = stratify(&matrix(20, &rows), &random_order(40, seed), &[20, 20]);
@@ -111,7 +109,7 @@ fn rows_without_labels_fill_the_parts() {
 }
 
 #[test]
-fn stratified_parts_are_more_alike_than_plain_ones() {
+fn stratified_parts_are_more_balanced_than_plain_ones() {
     // A long tail: label j is in every (j + 1)-th row, shifted.
     let (rows, labels) = (3000u32, 60u32);
     let row = |row: u32| {
@@ -141,10 +139,10 @@ fn stratified_parts_are_more_alike_than_plain_ones() {
     }
 }
 
-/// Labels in a hierarchy: each row has a rare one, its parent and the parent of that. Without exchanges the parents come
-/// along as chance will have it.
+/// Labels in a hierarchy: each row has a rare one, its parent and its grandparent. Without exchanges, parents are assigned at
+/// random.
 #[test]
-fn frequent_labels_that_come_along_with_rare_ones_are_shared_out_too() {
+fn parents_of_rare_labels_are_balanced_too() {
     let rows: Vec<Vec<u32>> = (0..999).map(|row| vec![row % 7, 7 + row % 100, 107 + row / 3]).collect();
     let labels = matrix(440, &rows);
     for seed in 0..5 {
@@ -163,9 +161,9 @@ fn frequent_labels_that_come_along_with_rare_ones_are_shared_out_too() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Against the definition: after any takes, the rarest is one with the smallest count above 0.
+    /// After any decrements, the rarest label is one with the smallest count above 0.
     #[test]
-    fn the_rarest_label_is_the_rarest(
+    fn finds_the_rarest_label(
         counts in prop::collection::vec(0u32..6, 1..20),
         takes in prop::collection::vec(any::<prop::sample::Index>(), 0..60),
     ) {
@@ -184,7 +182,6 @@ proptest! {
         }
     }
 
-    /// Every row goes to one part, and the parts have exactly their sizes.
     #[test]
     fn stratified_parts_have_their_sizes(
         rows in prop::collection::vec(prop::collection::btree_set(0u32..12, 0..5), 3..80),

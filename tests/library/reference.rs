@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use macrok::classifier::{Candidates, Sampling};
-use macrok::evaluate::{InversePropensities, score, summarise, tally_repeated_draws};
+use macrok::evaluate::{Evaluation, EvaluationMode, InversePropensities};
 use macrok::job::StopControl;
 use macrok::load::{LoadOptions, load_shard};
 use macrok::measure::{Metric, Population};
@@ -98,10 +98,9 @@ fn labels_without_a_positive_do_not_stall_the_fit() {
     let (test, _) = load(test);
     let world = World::alone();
     let propensities = InversePropensities::new(&population.positives, population.rows, 0.55, 1.5);
-    let tallies =
-        tally_repeated_draws(&world, &test, &fit.mixture, Sampling::Rule, (0, 10), &propensities, &());
-    let scores: Vec<_> = tallies.iter().map(|tally| score(&[(1.0, tally)], 1e-9).unwrap()).collect();
-    let summary = summarise(&scores);
+    let mode = EvaluationMode::Drawn { sampling: Sampling::Rule, seed: 0, repeats: 10 };
+    let evaluation = Evaluation { mode, epsilon: 1e-9, formulas: Vec::new() };
+    let summary = evaluation.summary(&world, &test, &fit.mixture, &propensities, &()).unwrap();
     let found = summary.iter().find(|(name, _)| name == "macro-f1").unwrap();
     assert!(found.1.mean > 0.2193, "test macro-F1 {}", found.1.mean);
 }

@@ -177,7 +177,7 @@ fn a_checkpoint_of_another_fit_is_refused_with_the_difference() {
     refused(
         folder,
         &format!("-k 3 {resume}"),
-        &[by, "k = 2", "but this run has k = 3", "give the same data and options"],
+        &[by, "k = 2", "but this run has k = 3", "pass the same data and options"],
     );
     refused(
         folder,

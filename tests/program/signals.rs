@@ -100,7 +100,7 @@ fn a_second_signal_ends_the_process_immediately() {
     prepare(folder);
     let stuck = [("MACROK_TEST_FAULT", "hang@pass#4:0"), ("MACROK_TEST_FLUSH", "1")];
     let mut job = begun(1, folder, "--out clf.h5", &stuck).unwrap();
-    job.when_said("a test asked rank 0 to hang at pass");
+    job.when_said("a test made rank 0 hang at pass");
     job.signal(0, "TERM");
     job.when_said("SIGTERM: stopping at the next safe place; a second signal ends the run immediately");
     // A second signal right after the first counts as the same one.
@@ -196,7 +196,7 @@ fn a_fit_whose_checkpoints_fail_does_not_claim_to_be_resumable() {
     let ran = job.end();
     assert_eq!(ran.status, Some(1), "{ran}");
     assert!(ran.errors()[0].contains("SIGTERM: stopped after iteration"), "{ran}");
-    assert!(ran.errors()[0].contains("nothing can be resumed: clf.h5.checkpoint: a test asked"), "{ran}");
+    assert!(ran.errors()[0].contains("nothing can be resumed: clf.h5.checkpoint: a test made"), "{ran}");
     assert!(!ran.stderr.contains("--resume"), "{ran}");
     assert_eq!(names(folder), ["data.h5", "whole.h5"]);
 }

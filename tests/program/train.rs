@@ -58,7 +58,7 @@ fn a_killed_training_resumes_to_the_same_bits() {
     // Resuming needs --resume and the same options.
     let refused = macrok(folder, &words(&train));
     assert_eq!(refused.status, Some(2), "{refused}");
-    assert!(refused.stderr.contains("pass --resume to go on from it"), "{refused}");
+    assert!(refused.stderr.contains("pass --resume to continue it"), "{refused}");
     let other = macrok(folder, &words(&format!("{train} --resume --cost 3")));
     assert!(other.stderr.contains("made with cost = 10.0, but this run has cost = 3.0"), "{other}");
     let resumed = macrok(folder, &words(&format!("{train} --resume"))).ok();
