@@ -61,7 +61,8 @@ impl Evaluation {
         };
         progress.started("evaluating draws", draws.into(), 0);
         let tally = |mixture: &Mixture, round| {
-            let tally = tally_draw(world, shard, mixture, DrawOptions { sampling, seed, round }, propensities);
+            let tally =
+                tally_draw(world, shard, mixture, DrawOptions { sampling, seed, round }, propensities);
             progress.advanced(1);
             tally
         };

@@ -176,11 +176,7 @@ fn damaged_steps_are_repeated_with_the_same_results() {
         (&record, |path| flip(path, "\"rules\": ", "\"rules\": 1"), "its record is damaged"),
         (&record, |path| std::fs::remove_file(path).unwrap(), "to do"),
         (classifier, |path| std::fs::remove_file(path).unwrap(), "its file is missing"),
-        (
-            classifier,
-            |path| std::fs::write(path, "nothing").unwrap(),
-            "its file has changed",
-        ),
+        (classifier, |path| std::fs::write(path, "nothing").unwrap(), "its file has changed"),
     ];
     for (path, damage, says) in damages {
         damage(&folder.join(path));
