@@ -1,4 +1,4 @@
-//! The program: joins the job, runs the command, turns its outcome into an exit status.
+//! The program: joins the MPI job, runs the command, and exits with its status.
 
 use std::process::ExitCode;
 

@@ -1,37 +1,38 @@
-//! `macrok baseline`: rules in closed form.
+//! `macrok baseline`: closed-form rules.
 
 use std::path::PathBuf;
 
 use serde_json::json;
 
 use super::common::{Context, PropensityModel};
+use super::values::{output_file, within};
 use crate::classifier::{BaselineConstants, BaselineStrategy, Candidates};
-use crate::error::{Result, usage};
+use crate::error::Result;
 use crate::format::format_count;
 use crate::pipeline::{BaselineRequest, LabelCounts};
 use crate::store::{Location, Role};
 
 /// Write a closed-form or weighted rule as a classifier file
 ///
-/// Label priors come from --labels; best from the data the estimator was trained on.
+/// Label priors are computed from --labels, preferably of the data that the estimator was trained on.
 #[derive(clap::Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Example:
-  macrok synth data.h5
-  macrok baseline power-law --labels data.h5 -k 3 --out power.h5
-  macrok evaluate power.h5 --marginals data.h5 --labels data.h5")]
+  macrok synth counts.h5
+  macrok baseline power-law --labels counts.h5 -k 3 --out power.h5
+  macrok evaluate power.h5 --marginals counts.h5 --labels counts.h5")]
 pub(super) struct BaselineArgs {
-    /// Which rule
+    /// Rule to write
     #[arg(value_enum)]
     strategy: BaselineStrategy,
-    /// True labels, for the labels' priors: FILE.h5 or FILE.h5:GROUP
+    /// True labels, for the label priors: FILE.h5 or FILE.h5:GROUP
     #[arg(long, value_name = "FILE[:GROUP]")]
     labels: String,
-    /// How many labels to predict for every instance
-    #[arg(short, value_name = "K")]
+    /// Number of labels to predict per instance
+    #[arg(short, visible_alias = "k", value_name = "K", value_parser = within(1usize..))]
     k: usize,
-    /// The classifier file to write
-    #[arg(long, value_name = "CLF.h5")]
+    /// Classifier file to write
+    #[arg(short, long, value_name = "CLF.h5", value_parser = output_file())]
     out: PathBuf,
     #[command(flatten)]
     options: BaselineOptions,
@@ -41,33 +42,29 @@ pub(super) struct BaselineArgs {
 #[derive(clap::Args)]
 pub(super) struct BaselineOptions {
     /// Exponent of power-law
-    #[arg(long, default_value_t = 0.5)]
+    #[arg(long, default_value_t = 0.5, value_parser = within(0.0..=4.0))]
     beta: f64,
     #[command(flatten)]
     propensity: PropensityModel,
-    /// Labels a rule may choose from
+    /// Labels that a rule may choose from
     #[arg(long, value_enum, default_value = "all")]
     pub candidates: Candidates,
 }
 
 impl BaselineOptions {
-    pub fn check(&self) -> Result<BaselineConstants> {
-        if !(self.beta >= 0.0 && self.beta <= 4.0) {
-            return usage(format!("--beta is {}, but must lie in [0, 4]", self.beta));
-        }
-        let (propensity_a, propensity_b) = self.propensity.check()?;
-        Ok(BaselineConstants { beta: self.beta, propensity_a, propensity_b })
+    pub fn constants(&self) -> BaselineConstants {
+        let PropensityModel { propensity_a, propensity_b } = self.propensity;
+        BaselineConstants { beta: self.beta, propensity_a, propensity_b }
     }
 }
 
 pub(super) fn run(context: &Context<'_>, args: &BaselineArgs) -> Result<()> {
     let Context { world, console, .. } = context;
     let BaselineArgs { strategy, k, .. } = *args;
-    context.require(k > 0, || "-k is 0, but at least one label must be predicted".into())?;
     let request = BaselineRequest {
         strategy,
         k,
-        constants: world.agree(args.options.check())?,
+        constants: args.options.constants(),
         candidates: args.options.candidates,
         labels: Location::parse(&args.labels, Role::Labels),
         out: args.out.clone(),

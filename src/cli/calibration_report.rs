@@ -1,19 +1,18 @@
-//! Calibration of marginals, for people.
+//! Calibration of marginals as text.
 
 use crate::evaluate::{CalibrationReport, ReliabilityBin};
 use crate::format::format_count;
 use crate::report::{Align, Console, Table};
 
-/// Says how well marginals are calibrated, with a curve.
+/// Prints the calibration of the marginals, with a reliability curve.
 pub(super) fn print_calibration(console: &Console, found: &CalibrationReport) {
     console.line(format_args!(
-        "marginals: sum to {:.2} an instance; {:.1}% of positives have a stored marginal",
+        "marginals: sum to {:.2} per instance; {:.1}% of positives have a stored marginal",
         found.mean_sum,
         100.0 * found.recalled
     ));
     console.line(format_args!(
-        "expected calibration error {:.5}; with bins of equal size {:.6}; {:.1}% of the positives are promised in the \
-         wrong place",
+        "expected calibration error {:.5}; with bins of equal size {:.6}; calibration error equals {:.1}% of the positives",
         found.error,
         found.error_equal_mass,
         100.0 * found.error_relative
@@ -34,18 +33,18 @@ pub(super) fn print_calibration(console: &Console, found: &CalibrationReport) {
             ratio_marker(bin),
         ]);
     }
-    console.line(table);
+    console.table(&table);
 }
 
-/// Four digits, of small numbers those that count.
+/// Formats a number with four decimals, or three significant digits if it is small.
 fn four_digits(value: f64) -> String {
     if value == 0.0 || value >= 0.01 { format!("{value:.4}") } else { format!("{value:.2e}") }
 }
 
-/// Signs on either side of the middle.
+/// Characters on either side of the middle.
 const HALF_WIDTH: usize = 17;
 
-/// Where what was observed lies beside the mean marginal, from a quarter of it to four times as much.
+/// Position of the observed frequency relative to the mean marginal, on a log scale from 1/4x to 4x.
 fn ratio_marker(bin: &ReliabilityBin) -> String {
     let doublings =
         if bin.observed > 0.0 && bin.mean > 0.0 { (bin.observed / bin.mean).log2() } else { -2.0 };
@@ -67,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mark_is_where_the_ratio_is() {
+    fn mark_is_at_the_ratio() {
         let place = |mean, observed| drawn(mean, observed).find('o').unwrap();
         assert_eq!(place(0.3, 0.3), HALF_WIDTH);
         assert_eq!(place(0.4, 0.1), 0);

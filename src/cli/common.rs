@@ -1,9 +1,10 @@
-//! What every command shares: ranks, threads, log, console.
+//! Parts that all commands share: global options, ranks, threads, log, console.
 
 use std::path::{Path, PathBuf};
 
 use tracing_subscriber::filter::LevelFilter;
 
+use super::values::{above_0_to, within};
 use crate::error::{Result, usage};
 use crate::job::StopControl;
 use crate::load::{ExtraMemory, LoadOptions};
@@ -17,6 +18,36 @@ pub(super) enum LogFormat {
     Json,
 }
 
+pub(super) const GLOBAL_HEADING: &str = "Options of every command";
+
+/// Options of every command.
+#[derive(clap::Args)]
+#[command(next_help_heading = GLOBAL_HEADING)]
+pub(super) struct GlobalArgs {
+    /// Log on standard error: -v for the main steps, -vv for details
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+    /// Print neither progress nor tables; warnings and errors still appear
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+    /// Format of log lines
+    #[arg(long, global = true, value_enum, default_value = "text", value_name = "FORMAT")]
+    pub log_format: LogFormat,
+    /// Threads per rank [default: SLURM_CPUS_PER_TASK, OMP_NUM_THREADS, or this rank's share of the processors]
+    #[arg(long, global = true, value_name = "N", value_parser = within(1usize..))]
+    pub threads: Option<usize>,
+    /// End the job when a rank has waited this long for others and none has made progress; 0 waits for ever
+    #[arg(long, global = true, value_name = "SECONDS", default_value_t = 600.0,
+          value_parser = within(0.0..=1e9))]
+    pub stall_timeout: f64,
+    /// Write the results as JSON too; `-` is standard output
+    #[arg(long, global = true, value_name = "FILE")]
+    pub json: Option<String>,
+    /// Replace existing output files
+    #[arg(long, global = true)]
+    pub force: bool,
+}
+
 /// The surroundings a command runs in.
 pub(super) struct Context<'w> {
     pub world: &'w World,
@@ -28,21 +59,16 @@ pub(super) struct Context<'w> {
 }
 
 impl<'w> Context<'w> {
-    /// `resume` says that an earlier run of the same command may have written the JSON file.
-    pub fn new(
-        world: &'w World,
-        json: Option<&str>,
-        force: bool,
-        resume: bool,
-        threads: usize,
-    ) -> Result<Self> {
-        let overwrite = Overwrite::from_force(force);
-        let console = Console::new(world, json, Overwrite::from_force(force || resume))?;
+    /// `resume` means that an earlier run of the same command may have written the JSON file.
+    pub fn new(world: &'w World, global: &GlobalArgs, resume: bool, threads: usize) -> Result<Self> {
+        let json = global.json.as_deref();
+        let overwrite = Overwrite::from_force(global.force);
+        let console = Console::new(world, json, Overwrite::from_force(global.force || resume), global.quiet)?;
         let json = json.filter(|&path| path != "-").map(PathBuf::from);
         Ok(Context { world, console, overwrite, threads, control: StopControl::new(), json })
     }
 
-    /// Refuses an output that is there, or that is an input or the JSON file, before any work is done.
+    /// Refuses an output that exists, or that is an input or the JSON file, before any work is done.
     pub fn check_output(&self, path: &Path, inputs: &[&Path]) -> Result<()> {
         self.world.on_root(|| {
             self.check_distinct_paths(path, inputs)?;
@@ -54,7 +80,7 @@ impl<'w> Context<'w> {
     pub fn check_distinct_paths(&self, path: &Path, inputs: &[&Path]) -> Result<()> {
         let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.into());
         if self.json.as_ref().is_some_and(|json| whole(json) == whole(path)) {
-            return usage(format!("{}: given for --json and as an output too", path.display()));
+            return usage(format!("{}: used both for --json and as an output", path.display()));
         }
         let real = |path: &Path| path.canonicalize().ok();
         if inputs.iter().any(|input| real(input).is_some_and(|input| real(path) == Some(input))) {
@@ -63,13 +89,13 @@ impl<'w> Context<'w> {
         Ok(())
     }
 
-    /// Fails on every rank alike when the options, which all ranks have, do not fit.
-    pub fn require(&self, fits: bool, message: impl FnOnce() -> String) -> Result<()> {
-        self.world.agree(if fits { Ok(()) } else { usage(message()) })
+    /// Fails on all ranks unless `condition`, which they all know, holds.
+    pub fn require(&self, condition: bool, message: impl FnOnce() -> String) -> Result<()> {
+        self.world.agree(if condition { Ok(()) } else { usage(message()) })
     }
 }
 
-/// Log lines go to standard error, of every rank, with the rank in them.
+/// Starts the log, on standard error of every rank.
 pub(super) fn init_logging(world: &World, verbose: u8, format: LogFormat) {
     let level = match verbose {
         0 => LevelFilter::WARN,
@@ -91,27 +117,14 @@ pub(super) fn init_logging(world: &World, verbose: u8, format: LogFormat) {
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(super) struct PropensityModel {
     /// A of the propensity model
-    #[arg(long, default_value_t = 0.55, value_name = "A")]
+    #[arg(long, default_value_t = 0.55, value_name = "A", value_parser = above_0_to(10.0))]
     pub propensity_a: f64,
     /// B of the propensity model
-    #[arg(long, default_value_t = 1.5, value_name = "B")]
+    #[arg(long, default_value_t = 1.5, value_name = "B", value_parser = above_0_to(10.0))]
     pub propensity_b: f64,
 }
 
-impl PropensityModel {
-    /// Returns A and B.
-    pub fn check(self) -> Result<(f64, f64)> {
-        let constants = [("--propensity-a", self.propensity_a), ("--propensity-b", self.propensity_b)];
-        for (name, value) in constants {
-            if !(value > 0.0 && value <= 10.0) {
-                return usage(format!("{name} is {value}, but must be above 0 and at most 10"));
-            }
-        }
-        Ok((self.propensity_a, self.propensity_b))
-    }
-}
-
-/// What a command is going to load, and what it makes of it.
+/// Data that a command is going to load, and the memory it needs for its own work on them.
 pub(super) struct LoadRequest {
     pub options: LoadOptions,
     pub extra: ExtraMemory,

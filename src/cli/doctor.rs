@@ -1,4 +1,4 @@
-//! `macrok doctor`: what the job is like, and what is wrong with it.
+//! `macrok doctor`: examines the job.
 
 use std::path::PathBuf;
 
@@ -9,26 +9,25 @@ use crate::load::LoadOptions;
 use crate::machine::Threads;
 use crate::store::{Location, Role};
 
-/// Show ranks, threads, binding, memory, file systems and libraries, and what is wrong with them
+/// Report ranks, threads, binding, memory, file systems and libraries, and problems with them
 ///
-/// Start it as the run is going to be started: on as many nodes, by the same launcher. It takes a few seconds.
-/// The exit status is that of a run: 0 when it could begin, with warnings or without, and 2 when the data cannot
-/// be loaded.
+/// Start it as you will start the run: on the same number of nodes, with the same launcher. It takes a few seconds.
+/// The exit status is 0 if the run could start, with or without warnings, and 2 if the data cannot be loaded.
 #[derive(clap::Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
   macrok doctor
-  macrok synth data.h5
-  mpirun -n 2 macrok doctor --data data.h5 --labels data.h5")]
+  macrok synth probe.h5
+  mpirun -n 2 macrok doctor --data probe.h5 --labels probe.h5")]
 pub(super) struct DoctorArgs {
-    /// Marginals that a fit would load: FILE.h5 or FILE.h5:GROUP
+    /// Marginals that the run will load: FILE.h5 or FILE.h5:GROUP
     #[arg(long, value_name = "FILE[:GROUP]")]
     data: Option<String>,
-    /// True labels that it would load with them
+    /// True labels that the run will load
     #[arg(long, value_name = "FILE[:GROUP]", requires = "data")]
     labels: Option<String>,
-    /// The folder it would write into
-    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    /// Folder that the run will write to
+    #[arg(short, long, value_name = "FOLDER", default_value = ".")]
     out: PathBuf,
 }
 
@@ -38,10 +37,7 @@ pub(super) fn run(context: &Context<'_>, args: &DoctorArgs, threads: &Threads) -
         if args.out.is_dir() {
             return Ok(());
         }
-        usage(format!(
-            "--out is {}, but that is no folder; name the folder that outputs go to",
-            args.out.display()
-        ))
+        usage(format!("--out is {}, but must be an existing folder", args.out.display()))
     })?;
     let load = args.data.as_ref().map(|data| LoadOptions {
         marginals: Location::parse(data, Role::Marginals),
@@ -49,7 +45,7 @@ pub(super) fn run(context: &Context<'_>, args: &DoctorArgs, threads: &Threads) -
         clamp: false,
     });
     let (job, problem) = examine(world, &ExamineRequest { load: load.as_ref(), folder: &args.out, threads });
-    // Only rank 0 has heard all the others.
+    // Rank 0 has the reports of all ranks.
     let judged = job.map(|job| {
         let findings = findings(&job);
         print_report(console, &job, &findings);

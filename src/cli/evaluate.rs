@@ -6,36 +6,39 @@ use serde_json::{Map, json};
 
 use super::calibration_report;
 use super::common::{Context, LoadRequest, PropensityModel};
+use super::values::{positive, within};
 use crate::classifier::Sampling;
 use crate::classifier_file::ClassifierFile;
 use crate::error::{Result, usage};
 use crate::evaluate::{Evaluation, EvaluationMode, Summary, join_equal, measure_calibration};
-use crate::format::format_count;
+use crate::format::{count_noun, format_count};
 use crate::load::LoadOptions;
 use crate::pipeline::{
     EvaluateRequest, LabelCounts, Subject, load_for_classifier, load_predicted, scoring_memory,
 };
-use crate::report::{Align, ConsoleProgress, Phases, Table};
+use crate::report::{Align, Phases, Table};
 use crate::shard::Shard;
 use crate::store::{Location, Role};
 
-/// Compute all metrics of a classifier, or of predictions made before
+/// Compute all metrics of a classifier, or of predictions
 ///
-/// A randomised classifier is drawn from --repeats times; mean and standard deviation are shown.
+/// A randomised classifier is sampled --repeats times; the table shows mean and standard deviation.
 #[derive(clap::Args)]
-#[command(after_help = "\
+#[command(override_usage = "macrok evaluate <CLASSIFIER> --marginals <FILE> --labels <FILE> [OPTIONS]
+       macrok evaluate --predictions <FILE> --labels <FILE> [OPTIONS]")]
+#[command(after_long_help = "\
 Examples:
-  macrok synth data.h5
-  macrok fit --marginals data.h5 --labels data.h5 -k 3 --metric macro-f1 --out clf.h5
-  macrok evaluate clf.h5 --marginals data.h5 --labels data.h5 --repeats 10 --json -
-  macrok predict clf.h5 --marginals data.h5 --out pred.h5
-  macrok evaluate --predictions pred.h5 --labels data.h5
-hamming is a loss: the share of wrong cells. ps-precision needs label counts of the training data;
-they are in a classifier file made with labels, or come from --train-labels. Below the metrics of a
-classifier it says whether the marginals mean what they say: their calibration error, and, for marginals
-of every size, how often the label was there.")]
+  macrok synth test.h5
+  macrok fit --marginals test.h5 --labels test.h5 -k 3 --metric macro-f1 --out test-clf.h5
+  macrok evaluate test-clf.h5 --marginals test.h5 --labels test.h5 --repeats 10 --json -
+  macrok predict test-clf.h5 --marginals test.h5 --out test-pred.h5
+  macrok evaluate --predictions test-pred.h5 --labels test.h5
+hamming is a loss: the share of wrong cells. ps-precision needs the label counts of the training data: from
+--train-labels, or from the classifier file if it was made with labels. For a classifier, a second table
+shows how well the marginals are calibrated: their calibration error, and, by size of the marginal, how
+often the label was there.")]
 pub(super) struct EvaluateArgs {
-    /// The classifier file
+    /// Classifier file
     #[arg(required_unless_present = "predictions", conflicts_with = "predictions")]
     classifier: Option<PathBuf>,
     /// Estimated label probabilities: FILE.h5 or FILE.h5:GROUP
@@ -52,7 +55,7 @@ pub(super) struct EvaluateArgs {
     /// Labels of the training data, for the propensities of ps-precision
     #[arg(long, value_name = "FILE[:GROUP]")]
     train_labels: Option<String>,
-    /// Move marginals outside [0, 1] to the nearer end instead of refusing them
+    /// Move marginals outside [0, 1] to the nearest bound instead of refusing them
     #[arg(long)]
     clamp: bool,
 }
@@ -60,10 +63,10 @@ pub(super) struct EvaluateArgs {
 /// How to evaluate; also a section of job files.
 #[derive(clap::Args)]
 pub(super) struct EvaluateOptions {
-    /// How often to draw from the mixture
-    #[arg(long, default_value_t = 10, value_name = "N")]
+    /// Number of draws from the mixture
+    #[arg(long, default_value_t = 10, value_name = "N", value_parser = within(1u32..))]
     repeats: u32,
-    /// No draws: metrics of the exact expected confusion tensor of the mixture
+    /// Compute the metrics of the exact expected confusion tensor instead of drawing
     #[arg(long)]
     expected: bool,
     /// How to draw from the mixture
@@ -73,28 +76,24 @@ pub(super) struct EvaluateOptions {
     #[arg(long, default_value_t = 0)]
     seed: u64,
     #[command(flatten)]
-    pub propensity: PropensityModel,
-    /// Added to every denominator, on the scale of fractions of n
-    #[arg(long, default_value_t = 1e-9)]
+    propensity: PropensityModel,
+    /// Value added to every denominator, as a fraction of the instances
+    #[arg(long, default_value_t = 1e-9, value_parser = positive())]
     epsilon: f64,
 }
 
 impl EvaluateOptions {
-    pub fn check(&self) -> Result<EvaluateRequest> {
-        let EvaluateOptions { repeats, sampling, seed, epsilon, .. } = *self;
-        if repeats == 0 {
-            return usage("--repeats is 0, but must be at least 1; --expected evaluates without drawing");
-        }
-        if !(epsilon > 0.0 && epsilon.is_finite()) {
-            return usage(format!("--epsilon is {epsilon}, but must be positive and finite"));
-        }
-        let propensity = self.propensity.check()?;
+    pub fn request(&self) -> EvaluateRequest {
+        let EvaluateOptions { repeats, sampling, seed, epsilon, propensity, .. } = *self;
         let mode = if self.expected {
             EvaluationMode::Expected
         } else {
             EvaluationMode::Drawn { sampling, seed, repeats }
         };
-        Ok(EvaluateRequest { evaluation: Evaluation { mode, epsilon, formulas: Vec::new() }, propensity })
+        EvaluateRequest {
+            evaluation: Evaluation { mode, epsilon, formulas: Vec::new() },
+            propensity: (propensity.propensity_a, propensity.propensity_b),
+        }
     }
 }
 
@@ -114,7 +113,7 @@ pub(super) fn load_request(args: &EvaluateArgs) -> Result<LoadRequest> {
 
 pub(super) fn run(context: &Context<'_>, args: &EvaluateArgs) -> Result<()> {
     let Context { world, console, .. } = context;
-    let request = world.agree(args.options.check())?;
+    let request = args.options.request();
     let mut phases = Phases::new();
     let labels = Location::parse(&args.labels, Role::Labels);
     let mut training_counts = None;
@@ -140,7 +139,7 @@ pub(super) fn run(context: &Context<'_>, args: &EvaluateArgs) -> Result<()> {
     let calibrated = is_classifier.then(|| measure_calibration(world, &shard));
     // A mixture of one rule is drawn once, because every draw is the same; that counts as all of them.
     let repeats = if is_classifier { request.evaluation.draws() } else { 1 };
-    let summary = request.run(world, &shard, &subject, &counts, &ConsoleProgress::new(console))?;
+    let summary = request.run(world, &shard, &subject, &counts, console)?;
     phases.end("evaluate");
     phases.max_over_ranks(world);
     console.line(format_args!(
@@ -150,7 +149,8 @@ pub(super) fn run(context: &Context<'_>, args: &EvaluateArgs) -> Result<()> {
         match (args.options.expected, rules) {
             (true, _) => "exact expectation of the mixture".to_owned(),
             (false, 1) => "one deterministic prediction".to_owned(),
-            (false, rules) => format!("mean and deviation of {repeats} draw(s) from {rules} rules"),
+            (false, rules) =>
+                format!("mean and deviation of {} from {rules} rules", count_noun(repeats, "draw")),
         }
     ));
     let mut columns = vec![("metric", Align::Left), ("mean", Align::Right), ("deviation", Align::Right)];
@@ -161,13 +161,12 @@ pub(super) fn run(context: &Context<'_>, args: &EvaluateArgs) -> Result<()> {
     for (name, Summary { mean, std }) in join_equal(&summary) {
         table.row([name, format!("{mean:.6}"), format!("{std:.6}")].into_iter().take(columns.len()));
     }
-    console.line(table);
-    console.line("");
+    console.table(&table);
     if let Some(found) = &calibrated {
-        calibration_report::print_calibration(console, found);
         console.line("");
+        calibration_report::print_calibration(console, found);
     }
-    console.line(phases.table());
+    console.phases(&phases);
     console.json(world, || {
         let metrics: Map<String, serde_json::Value> =
             summary.iter().map(|(name, value)| (name.clone(), json!(value))).collect();

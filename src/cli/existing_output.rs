@@ -1,37 +1,38 @@
-//! What earlier runs of the same command have left: a result, a checkpoint, nothing.
+//! Output and checkpoint left by an earlier run of the same command.
 
 use std::path::Path;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::common::Context;
 use crate::checkpoint::{Checkpoint, CheckpointPolicy, Fingerprint, is_resumable};
-use crate::error::{Result, usage};
+use crate::error::{Error, Result, usage};
 use crate::store::Overwrite;
 
-/// What a command reads and is going to write.
+/// The files that a command reads and writes.
 pub(super) struct RunFiles<'a> {
     pub inputs: Vec<&'a Path>,
     pub out: &'a Path,
-    /// None when no checkpoints are wanted.
+    /// `None` without checkpoints.
     pub checkpoint_policy: Option<&'a CheckpointPolicy>,
     pub resume: bool,
-    /// Reads what an output says it was made from.
+    /// Reads the fingerprint of an output.
     pub read_fingerprint: fn(&Path) -> Option<String>,
 }
 
-/// What was found; rank 0 knows.
+/// The state of the output files. Only rank 0 knows it.
 pub(super) struct ExistingOutput<'a> {
     files: RunFiles<'a>,
-    /// What the output that is there was made from, where that may be the same.
+    /// The fingerprint of the existing output, if it may be the same as that of this run.
     existing_fingerprint: Option<Fingerprint>,
-    /// Whether there is a checkpoint to go on from.
+    /// Whether there is a checkpoint to resume from.
     has_checkpoint: bool,
 }
 
 impl<'a> ExistingOutput<'a> {
-    /// Looks before anything is loaded, and refuses what must not be replaced. `requested` is what decides the result, as far
-    /// as it is known then. Collective.
+    /// Examines the files before anything is loaded, and refuses those that must not be replaced. `requested` holds what
+    /// is known of the fingerprint by then. Collective.
     pub fn inspect(
         context: &Context<'_>,
         files: RunFiles<'a>,
@@ -68,24 +69,27 @@ impl<'a> ExistingOutput<'a> {
         self.has_checkpoint = checkpoint_policy.check(requested)?;
         if *resume && !self.has_checkpoint && self.existing_fingerprint.is_none() {
             context.console.line(format_args!(
-                "no checkpoint {} to go on from: starting from the beginning",
+                "no checkpoint {} to resume from: starting from the beginning",
                 checkpoint_policy.file.display()
             ));
         }
         Ok(())
     }
 
-    /// For a run that is stopped before it has done anything.
-    pub fn progress_note(&self) -> &'static str {
-        if self.has_checkpoint {
-            "before it went on from its checkpoint"
+    /// Stops here if that was requested while the data were loaded. Collective.
+    pub fn stop_after_loading(&self, context: &Context<'_>) -> Result<()> {
+        let Some(reason) = context.control.stop_requested(context.world, Duration::ZERO) else {
+            return Ok(());
+        };
+        let progress = if self.has_checkpoint {
+            "before resuming from the checkpoint"
         } else {
             "with nothing to resume yet"
-        }
+        };
+        context.world.agree(Err(Error::Stopped(format!("{reason}: stopped after loading, {progress}"))))
     }
 
-    /// Whether the output that is there is what this run would make; then that is said, and written as JSON with these
-    /// `facts`. Collective.
+    /// Whether the existing output is the result of this run; if so, reports that, and writes `facts` as JSON. Collective.
     pub fn is_complete(
         &mut self,
         context: &Context<'_>,
@@ -108,7 +112,7 @@ impl<'a> ExistingOutput<'a> {
         let complete = world.gather_to_all(u64::from(self.existing_fingerprint.is_some()))[0] == 1;
         if complete {
             console.line(format_args!(
-                "{} is complete: it was made from the same data with the same options; nothing is left to do",
+                "{} is complete: made from the same data with the same options; nothing left to do",
                 out.display()
             ));
             console.json(world, || {
@@ -121,14 +125,14 @@ impl<'a> ExistingOutput<'a> {
     }
 }
 
-/// A run that was killed after it had written its output has left the checkpoint too.
+/// Removes the checkpoint of a run that was killed after it had written its output.
 fn remove_leftover_checkpoint(file: &Path, now: &Fingerprint) {
     if is_resumable(file, now).is_ok_and(|there| there) {
         let _ = Checkpoint::begin(file, now.clone()).remove();
     }
 }
 
-/// An output of something else is only replaced when that was asked for.
+/// Refuses to replace a different output without --force.
 fn refuse_different_output(
     context: &Context<'_>,
     path: &Path,
@@ -137,7 +141,7 @@ fn refuse_different_output(
 ) -> Result<()> {
     match made.difference(now) {
         Some(difference) if context.overwrite == Overwrite::Refuse => usage(format!(
-            "{}: the file exists, and was {difference}; name another --out, or pass --force to replace it",
+            "{}: the file exists, and was {difference}; choose another --out, or pass --force to replace it",
             path.display()
         )),
         _ => Ok(()),

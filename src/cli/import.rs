@@ -1,51 +1,52 @@
-//! `macrok import`: text, ARFF and npz to HDF5.
+//! `macrok import`: converts text, ARFF and npz to HDF5.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
 use super::common::Context;
+use super::values::output_file;
 use crate::error::{Result, usage};
 use crate::format::format_count;
 use crate::import::{Format, ImportOptions, Input, SparseMatrix, import};
 use crate::report::Phases;
 use crate::store::{LocalMatrix, write_file, write_names};
 
-/// Turn text, ARFF, npz or predictions into an HDF5 data set
+/// Convert text, ARFF, npz or predictions to an HDF5 data set
 #[derive(clap::Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
-  printf '2 3 4\\n0,2 0:1 2:0.5\\n1 1:2\\n' > train.txt
-  macrok import train.txt --out train.h5
-  printf '0:0.9 2:0.4\\n3:0.25 1:0.125\\n' > predictions.txt
-  macrok import labels=train.txt marginals=predictions.txt --out marginals.h5
+  printf '2 3 4\\n0,2 0:1 2:0.5\\n1 1:2\\n' > xc.txt
+  macrok import xc.txt --out xc.h5
+  printf '0:0.9 2:0.4\\n3:0.25 1:0.125\\n' > scores.txt
+  macrok import labels=xc.txt marginals=scores.txt --out scores.h5
 Other formats:
   macrok import emotions.arff emotions.xml --out emotions.h5
-  macrok import labels=Y.npz marginals=P.npz --out data.h5
-Text may be gzipped. Text given as marginals has a line of label:score pairs for each instance, as
-napkinXC's predict prints it; the number of labels is that of labels imported along, or --label-count.
-For other text, a first line of three numbers (instances, features, labels) means the Extreme
-Classification format; without it the text is multi-label LIBSVM.")]
+  macrok import labels=Y.npz marginals=P.npz --out arrays.h5
+Text may be gzipped. Text given as marginals has a line of label:score pairs per instance, as printed by
+napkinXC's predict; the number of labels is that of labels imported with it, or --label-count. Other text
+whose first line has three numbers (instances, features, labels) is in the Extreme Classification format;
+without such a line it is multi-label LIBSVM.")]
 pub(super) struct ImportArgs {
     /// Input files, each as FILE or GROUP=FILE with GROUP one of features, labels, marginals
     #[arg(required = true, value_name = "[GROUP=]FILE")]
     inputs: Vec<String>,
-    /// The file to write
-    #[arg(long, value_name = "OUT.h5")]
+    /// File to write
+    #[arg(short, long, value_name = "OUT.h5", value_parser = output_file())]
     out: PathBuf,
-    /// The format, when it cannot be told from the files
+    /// Format, if it cannot be recognised from the files
     #[arg(long, value_enum, default_value = "auto")]
     format: FormatArg,
-    /// Predictions: how many labels there are; ARFF without XML: this many attributes are labels, the last ones
+    /// Number of labels of predictions, or of ARFF without XML, whose last attributes they are
     #[arg(long, visible_alias = "labels", value_name = "N")]
     label_count: Option<usize>,
     /// ARFF without XML: the labels are the first attributes
     #[arg(long, requires = "label_count")]
     labels_first: bool,
-    /// LIBSVM: whether features are numbered from 0 [default: if a 0 occurs]
+    /// LIBSVM: whether features are numbered from 0 [default: true if a 0 occurs]
     #[arg(long, value_name = "true|false")]
     zero_based: Option<bool>,
-    /// Move marginals outside [0, 1] to the nearer end instead of refusing them
+    /// Move marginals outside [0, 1] to the nearest bound instead of refusing them
     #[arg(long)]
     clamp: bool,
 }
@@ -53,12 +54,12 @@ pub(super) struct ImportArgs {
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum FormatArg {
     Auto,
-    /// Extreme Classification repository text
+    /// Text of the Extreme Classification repository
     Xc,
     Libsvm,
     Arff,
     Npz,
-    /// Marginals as lines of label:score, such as napkinXC's
+    /// Marginals as lines of label:score pairs, as in napkinXC
     Predictions,
 }
 
@@ -67,7 +68,7 @@ pub(super) fn run(context: &Context<'_>, args: &ImportArgs) -> Result<()> {
     let inputs: Vec<&Path> = args.inputs.iter().map(Path::new).collect();
     context.check_output(&args.out, &inputs)?;
     let mut phases = Phases::new();
-    // One reader: a gzipped text cannot be cut into pieces. The other ranks write nothing.
+    // One rank reads: gzipped text cannot be cut into pieces. The other ranks write nothing.
     let mut read = None;
     world.on_root(|| {
         let inputs = args.inputs.iter().map(|text| Input::parse(text));
@@ -89,7 +90,7 @@ pub(super) fn run(context: &Context<'_>, args: &ImportArgs) -> Result<()> {
         let data = import(&inputs, &options)?;
         let parts = [&data.features, &data.labels, &data.marginals];
         if parts.into_iter().flatten().any(|part| part.rows == 0 || part.columns == 0) {
-            return usage(format!("{}: there is nothing in it", args.inputs.join(", ")));
+            return usage(format!("{}: the file holds no data", args.inputs.join(", ")));
         }
         read = Some(data);
         Ok(())
@@ -146,8 +147,7 @@ pub(super) fn run(context: &Context<'_>, args: &ImportArgs) -> Result<()> {
         ));
     }
     console.wrote(&args.out);
-    console.line("");
-    console.line(phases.table());
+    console.phases(&phases);
     console.json(world, || {
         let shapes: serde_json::Map<String, serde_json::Value> = groups
             .iter()

@@ -1,4 +1,4 @@
-//! `macrok inspect`: what is in any of our files.
+//! `macrok inspect`: describes the files of macrok.
 
 use std::path::PathBuf;
 
@@ -10,23 +10,23 @@ use super::train::describe_model;
 use crate::classifier_file::ClassifierFile;
 use crate::error::Result;
 use crate::evaluate::measure_calibration;
-use crate::format::format_count;
+use crate::format::{count_noun, format_count};
 use crate::load::{LoadOptions, load_labels, load_shard, total_positives};
 use crate::report::{Align, Table};
 use crate::shard::Shard;
 use crate::split::{RecordedSplit, read_recorded_split};
 use crate::store::{Hdf5File, Location, MatrixFile, ModelFile, Role, read_names};
 
-/// Show what is in a file: shapes, label distribution, tail, calibration, rules, what a model was trained with
+/// Describe a file: shapes, label distribution, tail, calibration, rules, training options of a model
 #[derive(clap::Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Example:
-  macrok synth data.h5
-  macrok inspect data.h5")]
+  macrok synth shapes.h5
+  macrok inspect shapes.h5")]
 pub(super) struct InspectArgs {
     /// A data set, a classifier, predictions or a model
     file: PathBuf,
-    /// Move marginals outside [0, 1] to the nearer end instead of refusing them
+    /// Move marginals outside [0, 1] to the nearest bound instead of refusing them
     #[arg(long)]
     clamp: bool,
 }
@@ -77,7 +77,7 @@ pub(super) fn run(context: &Context<'_>, args: &InspectArgs) -> Result<()> {
         table.row(cells);
         facts.insert(role.group().into(), json!({"rows": rows, "columns": columns, "entries": entries}));
     }
-    console.line(table);
+    console.table(&table);
     for names in ["label_names", "instance_names"] {
         if let Some(list) = read_names(&file, names) {
             let mut some: Vec<String> =
@@ -149,7 +149,7 @@ fn describe_labels(context: &Context<'_>, positives: &[u64], rows: u64, facts: &
         let labels = below(high) - below(low);
         table.row([name, format_count(labels), format!("{:.1}%", share(labels, m as u64))]);
     }
-    console.line(table);
+    console.table(&table);
     facts.insert(
         "label_distribution".into(),
         json!({
@@ -174,11 +174,11 @@ fn describe_calibration(context: &Context<'_>, shard: &Shard, facts: &mut Map<St
 fn describe_classifier(context: &Context<'_>, file: &ClassifierFile, facts: &mut Map<String, Value>) {
     let (console, mixture) = (&context.console, &file.mixture);
     console.line(format_args!(
-        "classifier for '{}': k = {}, {} labels, {} rule(s), candidates {}, seed {}",
+        "classifier for '{}': k = {}, {} labels, {}, candidates {}, seed {}",
         file.metric,
         mixture.k,
         format_count(file.labels()),
-        mixture.rules.len(),
+        count_noun(mixture.rules.len(), "rule"),
         mixture.candidates.name(),
         file.seed
     ));
@@ -196,9 +196,13 @@ fn describe_classifier(context: &Context<'_>, file: &ClassifierFile, facts: &mut
     for (at, (rule, weight)) in mixture.rules.iter().zip(&mixture.weights).enumerate() {
         table.row([at.to_string(), format!("{weight:.6}"), range(&rule.slopes), range(&rule.intercepts)]);
     }
-    console.line(table);
+    console.table(&table);
     if let Some(last) = file.trajectory.last() {
-        console.line(format_args!("{} iterations, utility {:.8}", file.trajectory.len(), last.utility));
+        console.line(format_args!(
+            "{}, utility {:.8}",
+            count_noun(file.trajectory.len(), "iteration"),
+            last.utility
+        ));
     }
     facts.insert(
         "classifier".into(),

@@ -1,53 +1,51 @@
-//! `macrok marginals`: label probabilities of any rows.
+//! `macrok marginals`: estimates label probabilities.
 
 use std::path::PathBuf;
 
 use serde_json::json;
 
 use super::common::Context;
+use super::values::{output_file, within};
 use crate::error::{Result, usage};
 use crate::estimate::{EstimateError, Model, PredictOptions, predict_marginals};
 use crate::format::format_count;
 use crate::load::{RowDistribution, load_examples};
-use crate::report::{ConsoleProgress, Phases};
+use crate::report::Phases;
 use crate::sparse::Csr;
 use crate::store::{Hdf5File, LocalMatrix, Location, Role, read_names, write_file, write_names};
 
 /// Estimate label probabilities with a trained model, and keep the largest of each row
 #[derive(clap::Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Example:
-  macrok synth train.h5
-  macrok synth rest.h5 --first-row 2000
-  macrok train train.h5 --estimator plt --out tree.model
-  macrok marginals tree.model rest.h5 --keep 50 --out marginals.h5
-  macrok inspect marginals.h5
-Labels and names of the data go along, so that the file can be given to fit and evaluate as it is. Each
-rank reads its own rows only.")]
+  macrok synth past.h5
+  macrok synth next.h5 --first-row 2000
+  macrok train past.h5 --estimator plt --out past.model
+  macrok marginals past.model next.h5 --keep 50 --out next-marginals.h5
+  macrok inspect next-marginals.h5
+Labels and names of the data are copied, so that fit and evaluate can read the file as it is. Each rank
+reads only its own rows.")]
 pub(super) struct MarginalsArgs {
-    /// The model file
+    /// Model file
     model: PathBuf,
     /// Features: FILE.h5 or FILE.h5:GROUP
     #[arg(value_name = "DATA[:GROUP]")]
     data: String,
-    /// The file to write
-    #[arg(long, value_name = "OUT.h5")]
+    /// File to write
+    #[arg(short, long, value_name = "OUT.h5", value_parser = output_file())]
     out: PathBuf,
-    /// Marginals kept for each row, the largest; all others count as 0
-    #[arg(long, default_value_t = 200, value_name = "N")]
+    /// Marginals to keep per row, the largest; all others count as 0
+    #[arg(long, default_value_t = 200, value_name = "N", value_parser = within(1usize..))]
     keep: usize,
-    /// Groups of labels that a label tree looks at for each row, the most probable; faster, but not exact
-    /// [default: as many as it takes to be exact]
-    #[arg(long, value_name = "N")]
+    /// Beam width of a label tree: label groups to visit per row, the most probable; faster, but not exact
+    /// [default: wide enough to be exact]
+    #[arg(long, value_name = "N", value_parser = within(1usize..))]
     beam: Option<usize>,
 }
 
 pub(super) fn run(context: &Context<'_>, args: &MarginalsArgs) -> Result<()> {
     let Context { world, console, .. } = context;
     let features = Location::parse(&args.data, Role::Features);
-    for (name, value) in [("--keep", args.keep), ("--beam", args.beam.unwrap_or(1))] {
-        context.require(value > 0, || format!("{name} is 0, but must be at least 1"))?;
-    }
     context.check_output(&args.out, &[&args.model, &features.file])?;
     let mut phases = Phases::new();
     let model = world.agree(Model::read(&args.model))?;
@@ -78,7 +76,7 @@ pub(super) fn run(context: &Context<'_>, args: &MarginalsArgs) -> Result<()> {
         })?;
     phases.end("load");
     let ask = PredictOptions { keep: args.keep, beam: args.beam };
-    let kept = predict_marginals(&model, &examples.features, ask, &ConsoleProgress::new(console));
+    let kept = predict_marginals(&model, &examples.features, ask, console);
     phases.end("estimate");
     let rows = examples.total_rows;
     let mut matrices = vec![LocalMatrix {
@@ -112,8 +110,7 @@ pub(super) fn run(context: &Context<'_>, args: &MarginalsArgs) -> Result<()> {
         format_count(model.labels)
     ));
     console.wrote(&args.out);
-    console.line("");
-    console.line(phases.table());
+    console.phases(&phases);
     console.json(world, || {
         json!({
             "n": rows,
@@ -124,13 +121,7 @@ pub(super) fn run(context: &Context<'_>, args: &MarginalsArgs) -> Result<()> {
             "labelled": labelled,
             "ranks": world.size(),
             "threads": context.threads,
-            "seconds": {
-                "read model": phases.seconds("read model"),
-                "load": phases.seconds("load"),
-                "estimate": phases.seconds("estimate"),
-                "write": phases.seconds("write"),
-                "total": phases.total(),
-            },
+            "seconds": phases.json(&["read model", "load", "estimate", "write"]),
             "peak_rss_bytes": phases.peak(),
         })
     })

@@ -1,82 +1,62 @@
-//! The command line: what was typed, then what was checked and is ready to use.
+//! The command line: arguments as they are typed (`*Args`), then requests that have been checked.
 
 mod baseline;
 mod calibration_report;
 mod common;
+mod definition;
 mod doctor;
 mod evaluate;
 mod existing_output;
 mod fit;
 mod import;
 mod inspect;
+mod manual;
 mod marginals;
 mod predict;
 mod resume_hint;
 mod run;
 mod slurm;
 mod split;
+mod stop_args;
 mod synth;
 mod train;
+mod usage_error;
+mod values;
 
+use std::error::Error as _;
+use std::ffi::OsString;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::error::ErrorKind;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::error::{ExitStatus, Result, usage};
+use crate::error::{ExitStatus, Result};
 use crate::fault;
 use crate::machine::{check_launcher_ranks, check_same_program, missing_srun_warning, start_threads};
+use crate::measure::catalogue_help;
 use crate::world::World;
 
-/// Finds the best macro-at-k classifier: exactly k labels for every instance, and every label
-/// counts the same, however rare.
+use definition::{Detail, definition};
+
+/// Find the best macro-at-k classifier: exactly k labels per instance, all labels equally important
 ///
-/// Each command works alone and under mpirun or srun, with the same bits out for any number of
-/// ranks and threads.
+/// Every command runs alone or under mpirun or srun. Results are bit-identical for any number of ranks and threads.
 #[derive(Parser)]
-#[command(name = "macrok", version, about, long_about, max_term_width = 100)]
-#[command(after_help = "\
+#[command(name = "macrok", version, max_term_width = 100)]
+#[command(after_long_help = "\
 Example, from nothing to a table of metrics:
   macrok synth data.h5
   macrok fit --marginals data.h5 --labels data.h5 -k 3 --metric macro-f1 --out clf.h5
   macrok evaluate clf.h5 --marginals data.h5 --labels data.h5
-Run `macrok COMMAND --help` for one command, `macrok fit --metric help` for the metrics.
+`macrok COMMAND --help` explains one command, `macrok fit --metric help` lists the metrics.
 
 Exit status: 0 success, 1 failure, 2 bad input or usage, 75 stopped early and can be resumed.")]
 struct CommandLine {
     #[command(subcommand)]
     command: Command,
-    /// Say more on standard error: -v what is done, -vv details
-    #[arg(short, long, global = true, help_heading = "Options of every command", action = clap::ArgAction::Count)]
-    verbose: u8,
-    /// How log lines look
-    #[arg(
-        long,
-        global = true,
-        help_heading = "Options of every command",
-        value_enum,
-        default_value = "text"
-    )]
-    log_format: common::LogFormat,
-    /// Threads of each rank [default: SLURM_CPUS_PER_TASK, OMP_NUM_THREADS, or this rank's share of the processors]
-    #[arg(long, global = true, help_heading = "Options of every command", value_name = "N")]
-    threads: Option<usize>,
-    /// End the job when a rank has waited so many seconds for others and none has made progress; 0 waits for ever
-    #[arg(
-        long,
-        global = true,
-        help_heading = "Options of every command",
-        value_name = "SECONDS",
-        default_value_t = 600.0
-    )]
-    stall_timeout: f64,
-    /// Write the facts as JSON too; `-` is standard output
-    #[arg(long, global = true, help_heading = "Options of every command", value_name = "FILE")]
-    json: Option<String>,
-    /// Replace output files that exist
-    #[arg(long, global = true, help_heading = "Options of every command")]
-    force: bool,
+    #[command(flatten)]
+    global: common::GlobalArgs,
 }
 
 #[derive(Subcommand)]
@@ -94,69 +74,103 @@ enum Command {
     Run(run::RunArgs),
     Slurm(slurm::SlurmArgs),
     Doctor(doctor::DoctorArgs),
+    Completions(manual::CompletionsArgs),
+    Man(manual::ManArgs),
 }
 
 /// A command ready to run.
 pub struct ParsedCommand(CommandLine);
 
-/// Reads the command line. Help and usage errors are printed by rank 0 only.
+/// Reads the command line. Rank 0 prints help and usage errors.
 pub fn parse(world: &World) -> std::result::Result<ParsedCommand, ExitCode> {
-    CommandLine::try_parse().map(ParsedCommand).map_err(|error| {
+    let mut arguments: Vec<OsString> = std::env::args_os().collect();
+    if arguments.get(1).is_some_and(|word| word == "help") {
+        arguments.remove(1);
+        arguments.push("--help".into());
+    }
+    let detail = match arguments.iter().take_while(|&word| word != "--").any(|word| word == "--help") {
+        true => Detail::Full,
+        false => Detail::Summary,
+    };
+    parse_words(detail, &arguments).map(ParsedCommand).map_err(|error| {
+        let lists_metrics = error.source().is_some_and(|source| source.is::<fit::MetricList>());
+        let succeeds =
+            lists_metrics || matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
         if world.is_root() {
-            let _ = error.print();
+            if lists_metrics {
+                crate::report::print_stdout(catalogue_help());
+            } else if succeeds || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+                let _ = error.print();
+            } else {
+                let commands = command_names();
+                let command =
+                    arguments.iter().find_map(|word| commands.iter().find(|name| *word == name.as_str()));
+                let command = command.map_or("macrok".into(), |name| format!("macrok {name}"));
+                eprintln!("macrok: error: {}", usage_error::message_with_pointer(&error, &command));
+            }
         }
-        match error.kind() {
-            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,
-            _ => ExitCode::from(2),
-        }
+        if succeeds { ExitCode::SUCCESS } else { ExitCode::from(ExitStatus::BadInput.code() as u8) }
     })
+}
+
+/// Parses a command line whose first word is the program.
+fn parse_words(
+    detail: Detail,
+    words: impl IntoIterator<Item = impl Into<OsString> + Clone>,
+) -> std::result::Result<CommandLine, clap::Error> {
+    let matches = definition(detail).try_get_matches_from(words)?;
+    CommandLine::from_arg_matches(&matches)
+}
+
+fn command_names() -> Vec<String> {
+    CommandLine::command().get_subcommands().map(|command| command.get_name().to_owned()).collect()
 }
 
 /// Runs the command. Collective; an error that all ranks know is `Error::Agreed`.
 pub fn run(world: &World, ParsedCommand(args): ParsedCommand) -> Result<()> {
-    common::init_logging(world, args.verbose, args.log_format);
-    let examined = matches!(args.command, Command::Doctor(_));
-    if !examined {
+    let CommandLine { command, global } = args;
+    common::init_logging(world, global.verbose, global.log_format);
+    // The doctor reports these problems in its own list.
+    let is_doctor = matches!(command, Command::Doctor(_));
+    if !is_doctor {
         check_launcher_ranks(world, |name| std::env::var(name).ok())?;
     }
     check_same_program(world)?;
-    let stall = Duration::try_from_secs_f64(args.stall_timeout);
-    world.end_job_on_stall(world.agree(stall.or_else(|_| {
-        usage(format!("--stall-timeout is {}, but must be seconds, or 0 for never", args.stall_timeout))
-    }))?);
+    world.end_job_on_stall(Duration::from_secs_f64(global.stall_timeout));
     fault::inject(world.rank(), "start")?;
-    let threads = start_threads(world, args.threads)?;
-    // What goes on by itself needs no option for it.
-    let (resume, resuming) = match &args.command {
-        Command::Fit(fit) => (fit.resumes(), Some("--resume")),
-        Command::Train(train) => (train.resumes(), Some("--resume")),
+    let threads = start_threads(world, global.threads)?;
+    // `run` resumes without being told to.
+    let (resume, resume_option) = match &command {
+        Command::Fit(fit) => (fit.stop.resume, Some("--resume")),
+        Command::Train(train) => (train.stop.resume, Some("--resume")),
         Command::Run(_) => (true, None),
         _ => (false, None),
     };
-    let context = common::Context::new(world, args.json.as_deref(), args.force, resume, threads.count)?;
-    // The doctor has a list of its own.
-    if !examined {
-        threads.warnings.iter().for_each(|remark| context.console.warn(remark));
-        let forgotten = missing_srun_warning(world, |name| std::env::var(name).ok());
-        forgotten.iter().for_each(|remark| context.console.warn(remark));
+    let context = common::Context::new(world, &global, resume, threads.count)?;
+    if !is_doctor {
+        threads.warnings.iter().for_each(|warning| context.console.warn(warning));
+        let missing = missing_srun_warning(world, |name| std::env::var(name).ok());
+        missing.iter().for_each(|warning| context.console.warn(warning));
     }
-    let outcome = match args.command {
-        Command::Synth(command) => synth::run(&context, &command),
-        Command::Import(command) => import::run(&context, &command),
-        Command::Inspect(command) => inspect::run(&context, &command),
-        Command::Split(command) => split::run(&context, &command),
-        Command::Train(command) => train::run(&context, &command),
-        Command::Marginals(command) => marginals::run(&context, &command),
-        Command::Fit(command) => fit::run(&context, &command),
-        Command::Baseline(command) => baseline::run(&context, &command),
-        Command::Predict(command) => predict::run(&context, &command),
-        Command::Evaluate(command) => evaluate::run(&context, &command),
-        Command::Run(command) => run::run(&context, &command),
-        Command::Slurm(command) => slurm::run(&context, &command),
-        Command::Doctor(command) => doctor::run(&context, &command, &threads),
+    let outcome = match command {
+        Command::Synth(args) => synth::run(&context, &args),
+        Command::Import(args) => import::run(&context, &args),
+        Command::Inspect(args) => inspect::run(&context, &args),
+        Command::Split(args) => split::run(&context, &args),
+        Command::Train(args) => train::run(&context, &args),
+        Command::Marginals(args) => marginals::run(&context, &args),
+        Command::Fit(args) => fit::run(&context, &args),
+        Command::Baseline(args) => baseline::run(&context, &args),
+        Command::Predict(args) => predict::run(&context, &args),
+        Command::Evaluate(args) => evaluate::run(&context, &args),
+        Command::Run(args) => run::run(&context, &args),
+        Command::Slurm(args) => slurm::run(&context, &args),
+        Command::Doctor(args) => doctor::run(&context, &args, &threads),
+        Command::Completions(args) => manual::print_completions(&context, &args),
+        Command::Man(args) => manual::run_man(&context, &args),
     };
     outcome.map_err(|error| match error.status() {
-        ExitStatus::Stopped => resume_hint::add_resume_command(world, error, resuming),
+        ExitStatus::Stopped => resume_hint::add_resume_command(world, error, resume_option),
         _ => error,
     })
 }

@@ -1,46 +1,47 @@
-//! `macrok predict`: k labels for each instance.
+//! `macrok predict`: predicts k labels per instance.
 
 use std::path::PathBuf;
 
 use serde_json::json;
 
 use super::common::{Context, LoadRequest};
+use super::values::output_file;
 use crate::classifier::{DrawOptions, Mixture, Pick, Sampling, fold_predictions};
 use crate::classifier_file::ClassifierFile;
 use crate::error::Result;
-use crate::format::format_count;
+use crate::format::{count_noun, format_count};
 use crate::load::{ExtraMemory, LoadOptions};
 use crate::pipeline::load_for_classifier;
 use crate::report::Phases;
 use crate::shard::{LabelId, Shard};
 use crate::store::{LocalMatrix, Location, Role, write_file};
 
-/// Predict k labels for each instance, drawn from the classifier's mixture
+/// Predict k labels per instance, drawn from the classifier's mixture
 #[derive(clap::Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Example:
-  macrok synth data.h5
-  macrok baseline macro-recall --labels data.h5 -k 3 --out clf.h5
-  macrok predict clf.h5 --marginals data.h5 --out pred.h5
-The file has a group `predictions` (CSR, k columns a row, data = score). In Python:
+  macrok synth new.h5
+  macrok baseline macro-recall --labels new.h5 -k 3 --out recall.h5
+  macrok predict recall.h5 --marginals new.h5 --out pred.h5
+The file has a group `predictions` (CSR, k columns per row, data = score). In Python:
   import h5py, scipy.sparse as sp; g = h5py.File('pred.h5')['predictions']
   p = sp.csr_matrix((g['data'][:], g['indices'][:], g['indptr'][:]), shape=g.attrs['shape'])")]
 pub(super) struct PredictArgs {
-    /// The classifier file
+    /// Classifier file
     classifier: PathBuf,
     /// Estimated label probabilities: FILE.h5 or FILE.h5:GROUP
     #[arg(long, value_name = "FILE[:GROUP]")]
     marginals: String,
-    /// The predictions file to write
-    #[arg(long, value_name = "P.h5")]
+    /// Predictions file to write
+    #[arg(short, long, value_name = "P.h5", value_parser = output_file())]
     out: PathBuf,
-    /// How to draw from the mixture; both give every label the same chance
+    /// How to draw from the mixture; both give every label the same probability
     #[arg(long, value_enum, default_value = "rule")]
     sampling: Sampling,
-    /// Seed of the draws; a row's draw depends on the seed and the row only
+    /// Seed of the draws; the draw of a row depends on the seed and the row only
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Move marginals outside [0, 1] to the nearer end instead of refusing them
+    /// Move marginals outside [0, 1] to the nearest bound instead of refusing them
     #[arg(long)]
     clamp: bool,
 }
@@ -90,26 +91,20 @@ pub(super) fn run(context: &Context<'_>, args: &PredictArgs) -> Result<()> {
     phases.end("write");
     phases.max_over_ranks(world);
     console.line(format_args!(
-        "predicted {k} of {} labels for {} instances with {} rule(s)",
+        "predicted {k} of {} labels for {} with {}",
         format_count(classifier.labels()),
-        format_count(shard.total_rows),
-        mixture.rules.len()
+        count_noun(shard.total_rows, "instance"),
+        count_noun(mixture.rules.len(), "rule")
     ));
     console.wrote(&args.out);
-    console.line("");
-    console.line(phases.table());
+    console.phases(&phases);
     console.json(world, || {
         json!({
             "k": k,
             "n": shard.total_rows,
             "m": classifier.labels(),
             "seed": args.seed,
-            "seconds": {
-                "load": phases.seconds("load"),
-                "predict": phases.seconds("predict"),
-                "write": phases.seconds("write"),
-                "total": phases.total(),
-            },
+            "seconds": phases.json(&["load", "predict", "write"]),
             "peak_rss_bytes": phases.peak(),
         })
     })

@@ -1,46 +1,46 @@
-//! `macrok split`: a data set in parts.
+//! `macrok split`: divides a data set into parts.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
 use super::common::Context;
+use super::values::output_file;
 use crate::error::{Result, usage};
 use crate::format::format_count;
 use crate::report::{Align, Phases, Table};
 use crate::split::{ALL_ROLES, Balance, Fractions, Method, Origin, Parts, Split, SplitSource, balance};
 use crate::store::publish;
 
-/// Split a data set into parts, at random or so that every label is shared out alike
+/// Split a data set into parts, at random or stratified by label
 ///
-/// Features, labels, marginals, predictions and names of a row go together. The same seed gives the same
-/// parts on any number of ranks.
+/// Features, labels, marginals, predictions and names of a row stay together. The same seed gives the same parts on
+/// any number of ranks.
 #[derive(clap::Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
-  macrok synth data.h5
-  macrok split data.h5
-  macrok split data.h5 --fractions 0.75,0.25 --stratified --seed 1 --out train.h5,test.h5
-  macrok split data.h5 --fractions 0.6,0.2,0.2 --out part
-The first writes data-1.h5 and data-2.h5, the last part-1.h5, part-2.h5 and part-3.h5. Which row of
-data.h5 each row of a part is, its dataset `rows` says. With --stratified the rarest labels are shared
-out first (iterative stratification, Sechidis et al. 2011), then rows are exchanged while that helps;
-rank 0 reads all labels for it.")]
+  macrok synth all.h5
+  macrok split all.h5
+  macrok split all.h5 --fractions 0.75,0.25 --stratified --seed 1 --out most.h5,few.h5
+  macrok split all.h5 --fractions 0.6,0.2,0.2 --out part
+The first writes all-1.h5 and all-2.h5, the last part-1.h5, part-2.h5 and part-3.h5. The dataset `rows`
+of a part holds the row numbers in all.h5. --stratified distributes the rarest labels first (iterative
+stratification, Sechidis et al. 2011) and then exchanges rows while that helps; rank 0 reads all labels.")]
 pub(super) struct SplitArgs {
-    /// The data set: features, labels, marginals, whatever it has
+    /// Data set with any of features, labels, marginals and predictions
     #[arg(value_name = "DATA.h5")]
     data: PathBuf,
     #[command(flatten)]
     options: SplitOptions,
-    /// The files to write, one a part, or what their names begin with [default: that of DATA.h5]
-    #[arg(long, value_name = "A.h5,B.h5|PREFIX", value_delimiter = ',')]
+    /// Files to write, one per part, or a prefix of their names [default: DATA]
+    #[arg(short, long, value_name = "A.h5,B.h5|PREFIX", value_delimiter = ',', value_parser = output_file())]
     out: Vec<PathBuf>,
 }
 
 /// How to split; also a section of job files.
 #[derive(clap::Args)]
 pub(super) struct SplitOptions {
-    /// What share of the rows each part gets; together they are 1
+    /// Share of the rows of each part; the shares sum to 1
     #[arg(
         long,
         value_name = "F,F",
@@ -49,10 +49,10 @@ pub(super) struct SplitOptions {
         allow_hyphen_values = true
     )]
     fractions: Vec<f64>,
-    /// Seed of what is drawn
+    /// Seed of the random draws
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Give every part its share of every label's positives, as near as can be
+    /// Give every part its share of the positives of every label, as closely as possible
     #[arg(long)]
     stratified: bool,
 }
@@ -115,8 +115,7 @@ pub(super) fn run(context: &Context<'_>, args: &SplitArgs) -> Result<()> {
              most; worst share: the same as a share of its positives, of labels with 10 and more",
         );
     }
-    console.line("");
-    console.line(phases.table());
+    console.phases(&phases);
     console.json(world, || {
         json!({
             "n": source.rows(),
@@ -126,12 +125,7 @@ pub(super) fn run(context: &Context<'_>, args: &SplitArgs) -> Result<()> {
             "seed": split.seed,
             "parts": parts_json(&paths, &assignment.sizes, &balances),
             "ranks": world.size(),
-            "seconds": {
-                "assign": phases.seconds("assign"),
-                "read": phases.seconds("read"),
-                "write": phases.seconds("write"),
-                "total": phases.total(),
-            },
+            "seconds": phases.json(&["assign", "read", "write"]),
             "peak_rss_bytes": phases.peak(),
         })
     })

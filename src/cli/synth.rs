@@ -1,80 +1,79 @@
-//! `macrok synth`: a data set to try things on.
+//! `macrok synth`: generates data sets.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
 use super::common::Context;
+use super::values::{above_0_to, output_file, positive, within};
 use crate::error::{Result, usage};
 use crate::format::format_count;
-use crate::report::{ConsoleProgress, Phases};
+use crate::report::Phases;
 use crate::synth::{SynthSample, SynthShape};
 
-/// Make a long-tailed data set: features, labels, and the true marginals the labels were drawn from
+/// Generate a long-tailed data set: features, labels, and the true marginals the labels were drawn from
+///
+/// The same seed gives the same rows on any number of ranks. Two ranges of rows with the same seed are two samples of
+/// the same problem: fit on one, evaluate on the other.
 #[derive(clap::Args)]
-#[command(after_help = "\
+#[command(override_usage = "macrok synth <OUT> [OPTIONS]")]
+#[command(after_long_help = "\
 Examples:
   macrok synth tiny.h5
   macrok synth other-rows.h5 --first-row 2000
-  mpirun -n 2 macrok synth large.h5 --instances 20000 --labels 13330 --nnz 200 --avg-labels 5
-The same seed gives the same rows on any number of ranks. Two ranges of rows of one seed are two
-samples of the same problem: fit on one, evaluate on the other.")]
+  mpirun -n 2 macrok synth large.h5 --instances 20000 --labels 13330 --nnz 200 --avg-labels 5")]
 pub(super) struct SynthArgs {
-    /// The file to write
-    out: PathBuf,
+    /// File to write
+    #[arg(value_name = "OUT", required_unless_present = "out_option", conflicts_with = "out_option",
+          value_parser = output_file())]
+    out: Option<PathBuf>,
+    /// File to write, in place of <OUT>
+    #[arg(short, long = "out", value_name = "OUT", value_parser = output_file())]
+    out_option: Option<PathBuf>,
     #[command(flatten)]
     rows: RowOptions,
     #[command(flatten)]
     problem: ProblemOptions,
 }
 
-/// Which rows of a problem; also a part of job files.
+/// Rows of a problem; also a part of job files.
 #[derive(clap::Args)]
 pub(super) struct RowOptions {
-    /// How many rows
-    #[arg(long, default_value_t = 2000, value_name = "N")]
+    /// Number of rows
+    #[arg(long, default_value_t = 2000, value_name = "N", value_parser = within(1u64..))]
     instances: u64,
     /// Number of the first row, for other samples of the same problem
     #[arg(long, default_value_t = 0, value_name = "ROW")]
     first_row: u64,
 }
 
-/// What the rows are drawn from; also a section of job files.
+/// The distribution of the rows; also a section of job files.
 #[derive(clap::Args)]
 pub(super) struct ProblemOptions {
-    /// How many labels there are
-    #[arg(long, default_value_t = 200, value_name = "M")]
+    /// Number of labels
+    #[arg(long, default_value_t = 200, value_name = "M", value_parser = within(1..=u32::MAX))]
     labels: u32,
-    /// How many features there are
-    #[arg(long, default_value_t = 500, value_name = "D")]
+    /// Number of features
+    #[arg(long, default_value_t = 500, value_name = "D", value_parser = within(1..=u32::MAX))]
     features: u32,
-    /// Stored marginals a row
-    #[arg(long, default_value_t = 50, value_name = "N")]
+    /// Stored marginals per row
+    #[arg(long, default_value_t = 50, value_name = "N", value_parser = within(1..=u32::MAX))]
     nnz: u32,
-    /// Labels an instance has on average
-    #[arg(long, default_value_t = 3.0, value_name = "L")]
+    /// Average number of labels per instance
+    #[arg(long, default_value_t = 3.0, value_name = "L", value_parser = positive())]
     avg_labels: f64,
     /// Exponent of the power law of label popularity
-    #[arg(long, default_value_t = 1.0, value_name = "S")]
+    #[arg(long, default_value_t = 1.0, value_name = "S", value_parser = above_0_to(4.0))]
     exponent: f64,
-    /// Seed of all that is drawn
+    /// Seed of all random draws
     #[arg(long, default_value_t = 0)]
     seed: u64,
 }
 
 impl ProblemOptions {
-    /// The sample of this problem that has these rows.
+    /// Returns the sample of this problem with these rows.
     pub fn check(&self, rows: &RowOptions) -> Result<SynthSample> {
         let RowOptions { instances, first_row } = *rows;
-        let sizes = [
-            ("--instances", instances),
-            ("--labels", self.labels.into()),
-            ("--features", self.features.into()),
-            ("--nnz", self.nnz.into()),
-        ];
-        if let Some((name, _)) = sizes.iter().find(|size| size.1 == 0) {
-            return usage(format!("{name} is 0, but must be at least 1"));
-        }
         let stored = self.nnz.min(self.labels);
         let entries = instances.checked_mul(stored.into());
         let last = first_row.checked_add(instances);
@@ -83,14 +82,11 @@ impl ProblemOptions {
                 "--instances {instances} with --nnz {stored} from --first-row {first_row} is more than macrok can number",
             ));
         }
-        if !(self.avg_labels > 0.0 && self.avg_labels <= 0.5 * f64::from(stored)) {
+        if self.avg_labels > 0.5 * f64::from(stored) {
             return usage(format!(
-                "--avg-labels is {}, but must be above 0 and at most half of the {stored} marginals a row",
+                "--avg-labels is {}, but must be at most half of the {stored} marginals per row",
                 self.avg_labels
             ));
-        }
-        if !(self.exponent > 0.0 && self.exponent <= 4.0) {
-            return usage(format!("--exponent is {}, but must be above 0 and at most 4", self.exponent));
         }
         let shape = SynthShape {
             instances,
@@ -108,11 +104,12 @@ pub(super) fn run(context: &Context<'_>, args: &SynthArgs) -> Result<()> {
     let Context { world, console, .. } = context;
     let sample = world.agree(args.problem.check(&args.rows))?;
     let SynthSample { shape, .. } = sample;
-    context.check_output(&args.out, &[])?;
+    let out = args.out.as_ref().or(args.out_option.as_ref()).map_or(Path::new(""), PathBuf::as_path);
+    context.check_output(out, &[])?;
     let mut phases = Phases::new();
-    let made = sample.generate(world, &ConsoleProgress::new(console));
+    let made = sample.generate(world, console);
     phases.end("make");
-    let entries = sample.write(world, &made, &args.out, context.overwrite)?;
+    let entries = sample.write(world, &made, out, context.overwrite)?;
     let n = shape.instances;
     phases.end("write");
     phases.max_over_ranks(world);
@@ -125,9 +122,8 @@ pub(super) fn run(context: &Context<'_>, args: &SynthArgs) -> Result<()> {
         entries[0] as f64 / n as f64,
         format_count(entries[2]),
     ));
-    console.wrote(&args.out);
-    console.line("");
-    console.line(phases.table());
+    console.wrote(out);
+    console.phases(&phases);
     console.json(world, || {
         json!({
             "n": n,
@@ -136,7 +132,7 @@ pub(super) fn run(context: &Context<'_>, args: &SynthArgs) -> Result<()> {
             "entries": { "features": entries[0], "labels": entries[1], "marginals": entries[2] },
             "seed": sample.seed,
             "ranks": world.size(),
-            "seconds": { "make": phases.seconds("make"), "write": phases.seconds("write"), "total": phases.total() },
+            "seconds": phases.json(&["make", "write"]),
             "peak_rss_bytes": phases.peak(),
         })
     })

@@ -8,7 +8,6 @@ mod comparison;
 mod error;
 mod file_hash;
 mod fingerprints;
-mod fit_progress;
 mod fit_rows;
 mod folder;
 mod gains;

@@ -16,6 +16,7 @@ use crate::evaluate::Summary;
 use crate::fault;
 use crate::format::{count_noun, format_seconds};
 use crate::job::StopControl;
+use crate::progress::Progress;
 use crate::world::World;
 
 /// Runs the steps that no earlier run has finished, in order, and records each. Rank 0 gets the results. Collective.
@@ -34,6 +35,7 @@ pub fn run_experiment(
     let mut longest = Duration::ZERO;
     world.on_root(|| hashes.save(&folder.hash_cache_file()))?;
     let to_do: Vec<usize> = (0..plan.steps.len()).filter(|&at| plan.to_do[at]).collect();
+    console.started("steps", to_do.len() as u64, 0);
     for (done, &at) in to_do.iter().enumerate() {
         let step = &plan.steps[at];
         fault::inject(world.rank(), "step")?;
@@ -65,7 +67,9 @@ pub fn run_experiment(
             (to_do.len(), to_do.len().to_string().len(), format_seconds(taken.as_secs_f64()));
         let name = step.action.description();
         console.line(format_args!("[{:>width$}/{all}] {name}: {text}, {time}", done + 1));
+        console.advanced(1);
     }
+    console.finished();
     world.on_root(|| hashes.save(&folder.hash_cache_file()))?;
     Ok(collect_results(experiment, &plan.steps, &results))
 }

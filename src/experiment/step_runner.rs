@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 
 use super::classifier_spec::{ClassifierMethod, ClassifierSpec, FitSpec};
-use super::fit_progress::FitProgress;
 use super::fit_rows::{FitRows, load_rows};
 use super::plan::ReusePolicy;
 use super::split_step::write_split_part;
@@ -16,6 +15,7 @@ use crate::evaluate::Summary;
 use crate::format::{count_noun, format_count};
 use crate::optimize::{FitData, FitResult};
 use crate::pipeline::{BaselineRequest, FitRequest, LabelCounts, Subject, read_classifier, scoring_memory};
+use crate::report::PartDisplay;
 use crate::shard::Shard;
 use crate::store::Overwrite;
 
@@ -29,7 +29,7 @@ pub(super) struct StepRunner<'a> {
     reuse: ReusePolicy,
     fit_rows: Option<FitRows>,
     /// The checkpoint of the last step, until its result is recorded.
-    checkpoint: Option<(CheckpointSession<'a>, FitProgress<'a>)>,
+    checkpoint: Option<(CheckpointSession<'a>, PartDisplay<'a>)>,
     test: Option<Shard>,
     counts: Option<LabelCounts>,
     /// Metrics whose warnings have been printed.
@@ -113,7 +113,7 @@ impl<'a> StepRunner<'a> {
         }
         let data = FitData::new(world, shard);
         let problem = request.problem(&data, initial);
-        let progress = FitProgress::new(console, spec);
+        let progress = PartDisplay::new(console, spec.description());
         let finished = request.run(world, problem, control, &progress, || ())?;
         self.checkpoint = Some((finished.session, progress));
         Ok(finished.fit.as_ref().map(fit_outcome).unwrap_or_default())

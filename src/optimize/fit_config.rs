@@ -28,6 +28,11 @@ pub enum InitialSource {
     File(PathBuf),
 }
 
+impl InitialSource {
+    /// The values of --init, for messages.
+    pub const CHOICES: &str = "top-k, random, prior, or a classifier file that exists";
+}
+
 /// The number that is added to denominators.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Epsilon {

@@ -41,10 +41,9 @@ impl FitRequest {
             InitialSource::File(path) => {
                 world.on_root(|| match path.exists() {
                     true => Ok(()),
-                    false => usage(format!(
-                        "--init is {}, but must be top-k, random, prior, or a classifier file that exists",
-                        path.display()
-                    )),
+                    false => {
+                        usage(format!("--init is {}, but must be {}", path.display(), InitialSource::CHOICES))
+                    }
                 })?;
                 InitialClassifier::Given(read_classifier(world, path)?)
             }

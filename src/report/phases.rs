@@ -2,11 +2,13 @@
 
 use std::time::Instant;
 
+use serde_json::{Map, Value};
+
 use super::table::{Align, Table};
 use crate::format::{format_bytes, format_seconds};
 use crate::world::World;
 
-/// The most memory this process has held, in bytes; 0 where the system does not say.
+/// The peak memory of this process in bytes; 0 if the system does not report it.
 pub fn peak_memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -14,7 +16,7 @@ pub fn peak_memory() -> u64 {
     kibibytes.unwrap_or(0) * 1024
 }
 
-/// A clock for one command.
+/// Times the phases of one command.
 pub struct Phases {
     start: Instant,
     since: Instant,
@@ -32,7 +34,7 @@ impl Phases {
         Phases { start: Instant::now(), since: Instant::now(), done: Vec::new() }
     }
 
-    /// The phase that began with the last call ends here.
+    /// Ends the phase that started with the last call.
     pub fn end(&mut self, name: &'static str) {
         self.done.push((name, self.since.elapsed().as_secs_f64(), peak_memory()));
         tracing::debug!(phase = name, seconds = self.done[self.done.len() - 1].1, "finished");
@@ -47,7 +49,15 @@ impl Phases {
         self.start.elapsed().as_secs_f64()
     }
 
-    /// Replaces every figure by the largest of all ranks. Collective.
+    /// Seconds of the named phases and of all together, for `--json`.
+    pub fn json(&self, names: &[&str]) -> Value {
+        let mut seconds: Map<String, Value> =
+            names.iter().map(|&name| (name.to_owned(), self.seconds(name).into())).collect();
+        seconds.insert("total".into(), self.total().into());
+        Value::Object(seconds)
+    }
+
+    /// Replaces every value by the maximum over all ranks. Collective.
     pub fn max_over_ranks(&mut self, world: &World) {
         let mut values: Vec<f64> = self.done.iter().flat_map(|phase| [phase.1, phase.2 as f64]).collect();
         world.max(&mut values);
@@ -56,7 +66,7 @@ impl Phases {
         }
     }
 
-    /// The largest peak memory of any rank, once [`Phases::max_over_ranks`] has been called.
+    /// The largest peak memory of any rank, after [`Phases::max_over_ranks`].
     pub fn peak(&self) -> u64 {
         self.done.iter().map(|phase| phase.2).max().unwrap_or(0)
     }

@@ -1,4 +1,4 @@
-//! Plain tables that read well in a terminal and in a Slurm log.
+//! Plain tables for terminals and log files.
 
 use std::fmt;
 
@@ -8,14 +8,14 @@ pub enum Align {
     Right,
 }
 
-/// A table without lines.
+/// A table without ruling lines.
 pub struct Table {
     aligns: Vec<Align>,
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    /// Columns with their alignment.
+    /// Creates a table from the names and alignments of its columns.
     pub fn new(columns: &[(&str, Align)]) -> Table {
         let header = columns.iter().map(|column| column.0.to_owned()).collect();
         Table { aligns: columns.iter().map(|column| column.1).collect(), rows: vec![header] }

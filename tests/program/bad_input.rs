@@ -291,7 +291,86 @@ const CASES: &[Case] = &[
     command(
         "k of nothing",
         "fit --marginals d.h5 --labels d.h5 -k 0 --out clf.h5",
-        "-k is 0, but at least one label must be predicted",
+        "-k is 0, but must be a whole number of at least 1",
+        prepare_good,
+    ),
+    command(
+        "k that is not a number",
+        "fit --marginals d.h5 --labels d.h5 -k three --out clf.h5",
+        "-k is three, but must be a whole number of at least 1; see macrok fit --help",
+        prepare_good,
+    ),
+    command(
+        "a negative k",
+        "fit --marginals d.h5 --labels d.h5 --k -3 --out clf.h5",
+        "-k is -3, but must be a whole number of at least 1",
+        prepare_good,
+    ),
+    command(
+        "a negative tolerance",
+        "fit --marginals d.h5 --labels d.h5 -k 2 --out clf.h5 --tolerance -1e-3",
+        "--tolerance is -1e-3, but must be a number of at least 0 and finite",
+        prepare_good,
+    ),
+    command(
+        "a seed that is not a number",
+        "fit --marginals d.h5 --labels d.h5 -k 2 --out clf.h5 --seed x",
+        "--seed is x, but must be a whole number of at least 0",
+        prepare_good,
+    ),
+    command(
+        "missing options",
+        "fit --marginals d.h5",
+        "missing -k <K>, --out <CLF.h5>; see macrok fit --help",
+        prepare_good,
+    ),
+    command(
+        "an unknown command",
+        "fitt",
+        "unknown command fitt; the commands are synth, import,",
+        prepare_good,
+    ),
+    command(
+        "a misspelt option",
+        "fit --marginal d.h5",
+        "unknown option --marginal; did you mean --marginals?",
+        prepare_good,
+    ),
+    command(
+        "a misspelt choice",
+        "baseline powerlaw --labels d.h5 -k 2 --out clf.h5",
+        "<STRATEGY> is powerlaw, but must be one of top-k, power-law, log, propensity, macro-recall, \
+         macro-balanced-accuracy; did you mean power-law?",
+        prepare_good,
+    ),
+    command(
+        "options that exclude each other",
+        "fit --marginals d.h5 --labels d.h5 -k 2 --out clf.h5 --epsilon 1 --smoothing 1",
+        "--epsilon and --smoothing cannot be used together",
+        prepare_good,
+    ),
+    command(
+        "a pipe for HDF5",
+        "predict c.h5 --marginals d.h5 --out -",
+        "--out is -, but must be the name of a file, because HDF5 (.h5) cannot be written to a pipe",
+        prepare_good,
+    ),
+    command(
+        "an output that promises text",
+        "predict c.h5 --marginals d.h5 -o pred.txt",
+        "--out is pred.txt, but must be the name of an output in a format that can be written: HDF5 (.h5), such as pred.h5",
+        prepare_good,
+    ),
+    command(
+        "an unknown initial classifier",
+        "fit --marginals d.h5 --labels d.h5 -k 2 --out clf.h5 --init foo",
+        "--init is foo, but must be top-k, random, prior, or a classifier file that exists",
+        prepare_good,
+    ),
+    command(
+        "a metric with the words in another order",
+        "fit --marginals d.h5 --labels d.h5 -k 2 --out clf.h5 --metric F1_macro",
+        "unknown name `F1_macro`; did you mean `macro-f1`?",
         prepare_good,
     ),
     case("an output that exists", "clf.h5: the file exists; pass --force to replace it", |at| {

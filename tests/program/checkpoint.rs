@@ -220,7 +220,7 @@ fn one_command_starts_resumes_and_recognises_a_finished_fit() {
     let options = "--out clf.h5 --resume --json fit.json";
     let begun = killed(1, folder, options, "kill@iteration#5:0");
     assert!(
-        begun.stdout.contains("no checkpoint clf.h5.checkpoint to go on from: starting from the"),
+        begun.stdout.contains("no checkpoint clf.h5.checkpoint to resume from: starting from the"),
         "{begun}"
     );
     let ran = fit(1, folder, options).ok();

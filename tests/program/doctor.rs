@@ -136,8 +136,8 @@ fn invalid_options_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     for (options, says) in [
         ("--labels data.h5", "--data <FILE[:GROUP]>"),
-        ("--out nowhere", "--out is nowhere, but that is no folder"),
-        ("--threads 0", "--threads is 0, but must be at least 1"),
+        ("--out nowhere", "--out is nowhere, but must be an existing folder"),
+        ("--threads 0", "--threads is 0, but must be a whole number of at least 1"),
     ] {
         let ran = doctor_with(0, folder.path(), options, &[]);
         assert_eq!(ran.status, Some(2), "{ran}");

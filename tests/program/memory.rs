@@ -164,7 +164,7 @@ fn the_plan_is_shown_once_and_before_loading() {
         let ranks = if count == 1 { "1 rank".into() } else { format!("{count} ranks") };
         assert!(plan.starts_with(&format!("{ranks} x 1 thread (")), "{ran}");
         assert!(["scalar", "AVX2", "AVX-512"].iter().any(|name| plan.contains(name)), "{ran}");
-        assert!(plan.contains(" a pass; needs ") && plan.contains(" of memory"), "{ran}");
+        assert!(plan.contains(" per pass; needs ") && plan.contains(" of memory"), "{ran}");
         assert!(ran.stdout.contains("d.h5:marginals: 9 instances x 3 labels, 18 stored; k = 3"), "{ran}");
     }
 }

@@ -147,10 +147,10 @@ fn impossible_trainings_are_refused() {
     refused(|features, _| features.data[1] = f64::NAN, "", "row 0, column 1 is NaN, which is not a finite");
     refused(|_, _| (), "--validation 0.000001", "holds out 0 of 5 rows, but some must be on either side");
     let checked = [
-        ("--loss hinge", "invalid value 'hinge'"),
-        ("--dropout 1", "--dropout is 1, but must be 0 to 0.9"),
-        ("--learning-rate 0", "--learning-rate is 0, but must be above 0 and at most 1"),
-        ("--batch 0", "--batch is 0, but must be 1 to 1048576"),
+        ("--loss hinge", "--loss is hinge, but must be one of bce, focal, asymmetric"),
+        ("--dropout 1", "--dropout is 1, but must be a number from 0 to 0.9"),
+        ("--learning-rate 0", "--learning-rate is 0, but must be a number above 0 and at most 1"),
+        ("--batch 0", "--batch is 0, but must be a whole number from 1 to 1048576"),
         ("--validation 0 --search", "--search needs rows that are held out"),
     ];
     for (options, says) in checked {
@@ -161,8 +161,8 @@ fn impossible_trainings_are_refused() {
         assert!(ran.stderr.contains(says), "wanted {says:?}: {ran}");
     }
     for (hidden, says) in [
-        ("64", "a layer of --hidden is 64, but must be 128 to 2048"),
-        ("512,4096", "a layer of --hidden is 4096, but must be 128 to 2048"),
+        ("64", "--hidden is 64, but must be a whole number from 128 to 2048"),
+        ("512,4096", "--hidden is 4096, but must be a whole number from 128 to 2048"),
         ("128,128,128,128", "--hidden has 4 layers, but there must be 1 to 3"),
     ] {
         let folder = tempfile::tempdir().unwrap();

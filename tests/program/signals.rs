@@ -38,7 +38,7 @@ fn assert_stopped_and_resumes(ran: &Ran, folder: &Path, reason: &str, count: usi
         ran.stderr.lines().filter(|line| line.contains("stopped after iteration")).collect();
     assert_eq!(said.len(), 1, "{ran}");
     assert!(said[0].starts_with(&format!("macrok: {reason}: stopped after iteration ")), "{ran}");
-    assert!(said[0].contains("saved in clf.h5.checkpoint; to go on"), "{ran}");
+    assert!(said[0].contains("saved in clf.h5.checkpoint; to resume"), "{ran}");
     assert!(ran.errors().is_empty(), "{ran}");
     assert_eq!(names(folder).iter().filter(|name| name.starts_with('.')).count(), 0, "{:?}", names(folder));
     let (_, command) = said[0].split_once(": /").expect("a command to resume with");
@@ -122,11 +122,11 @@ fn a_signal_during_loading_stops_before_the_first_iteration() {
         let fault = format!("sleep=700@load:{}", count - 1);
         let args = format!("{FIT} --out clf.h5 --resume");
         let mut job = Job::start(count, folder, &words(&args), &[("MACROK_TEST_FAULT", &fault)]).unwrap();
-        job.when_said("a pass; needs");
+        job.when_said("per pass; needs");
         job.signal(count - 1, "TERM");
         let ran = job.end();
         assert_eq!(ran.status, Some(75), "{ran}");
-        let says = "macrok: SIGTERM: stopped after loading, with nothing to resume yet; to go on";
+        let says = "macrok: SIGTERM: stopped after loading, with nothing to resume yet; to resume";
         assert_eq!(ran.stderr.matches(says).count(), 1, "{ran}");
         assert!(!ran.stdout.contains("\niteration"), "{ran}");
         assert_eq!(names(folder), ["data.h5", "whole.h5"]);

@@ -177,10 +177,7 @@ fn scripts_resume_trainings() {
     assert!(text.contains("--resume") && text.contains("launch train \"$@\"\nfinish $?"), "{text}");
     assert!(directives(&text).contains(&"--signal=USR1@120"), "{text}");
     let ran = slurm(folder.path(), &["--out", "train.sbatch"], &train).ok();
-    assert!(
-        ran.stdout.contains("memory of a node: not known, so left to the site; say it with --mem"),
-        "{ran}"
-    );
+    assert!(ran.stdout.contains("memory per node: unknown, so left to the site; set it with --mem"), "{ran}");
     let wrong = slurm(folder.path(), &[], &["--", "train", "data.h5", "--estimator", "tree", "--out", "x"]);
     assert_eq!((wrong.status, wrong.errors().len()), (Some(2), 1), "{wrong}");
 }
@@ -201,21 +198,12 @@ fn an_existing_script_is_replaced_only_with_force() {
 fn mistakes_in_the_command_are_refused() {
     let folder = folder_with_data();
     let cases: [(&[&str], &str); 7] = [
-        (
-            &["synth", "x.h5"],
-            "after -- comes `synth`, but a batch script can only be for one of train, marginals, fit,",
-        ),
-        (
-            &["fit", "--marginal", "data.h5"],
-            "after --: unexpected argument '--marginal' found; see macrok fit --help",
-        ),
-        (
-            &["fit", "--marginals", "data.h5", "--out", "x.h5"],
-            "fit needs the number of labels to predict: -k 5",
-        ),
+        (&["synth", "x.h5"], "after --: the command is `synth`, but must be one of train, marginals, fit,"),
+        (&["fit", "--marginal", "data.h5"], "after --: unknown option --marginal; did you mean --marginals?"),
+        (&["fit", "--marginals", "data.h5", "--out", "x.h5"], "after --: missing -k <K>"),
         (
             &["fit", "--marginals", "no.h5", "-k", "1", "--out", "x.h5"],
-            "no.h5: no such file; to have a script before",
+            "no.h5: no such file; to write a script before",
         ),
         (&["fit", "--marginals", "data.h5:x", "-k", "1", "--out", "x.h5"], "--mem 64G"),
         (&["predict", "no.h5", "--marginals", "data.h5", "--out", "x.h5"], "no.h5: no such file"),

@@ -70,5 +70,5 @@ fn a_negative_timeout_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let ran = macrok(folder.path(), &["synth", "data.h5", "--stall-timeout=-1"]);
     assert_eq!(ran.status, Some(2), "{ran}");
-    assert!(ran.stderr.contains("--stall-timeout is -1, but must be seconds, or 0 for never"), "{ran}");
+    assert!(ran.stderr.contains("--stall-timeout is -1, but must be a number from 0 to 1000000000"), "{ran}");
 }

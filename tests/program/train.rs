@@ -66,7 +66,7 @@ fn a_killed_training_resumes_to_the_same_bits() {
     assert_same_content(&folder.join("whole.model"), &folder.join("again.model"));
     assert_eq!(names(folder), ["again.model", "data.h5", "whole.model"]);
     let complete = macrok(folder, &words(&format!("{train} --resume"))).ok();
-    assert!(complete.stdout.contains("nothing is left to do"), "{complete}");
+    assert!(complete.stdout.contains("nothing left to do"), "{complete}");
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn a_training_stopped_by_a_signal_resumes() {
     let stopped = job.end();
     assert_eq!(stopped.status, Some(75), "{stopped}");
     assert!(stopped.stderr.contains("macrok: SIGTERM: stopped after "), "{stopped}");
-    assert!(stopped.stderr.contains("saved in again.model.checkpoint; to go on"), "{stopped}");
+    assert!(stopped.stderr.contains("saved in again.model.checkpoint; to resume"), "{stopped}");
     macrok(folder, &words(&format!("{train} --resume"))).ok();
     assert_same_content(&folder.join("whole.model"), &folder.join("again.model"));
 }
@@ -163,12 +163,12 @@ fn impossible_trainings_are_refused() {
     );
     refused(|d| d.labels.data[0] = 2.0, plt, "d.h5:labels: row 0, column 0 is 2, but a label is 0 or 1");
     refused(|_| (), "--estimator plt --labels no.h5", "no.h5: no such file");
-    refused(|_| (), "--estimator plt --arity 1", "--arity is 1, but must be 2 to");
-    refused(|_| (), "--estimator plt --cost 0", "--cost is 0, but must be positive and finite");
+    refused(|_| (), "--estimator plt --arity 1", "--arity is 1, but must be a whole number from 2 to");
+    refused(|_| (), "--estimator plt --cost 0", "--cost is 0, but must be a number above 0 and finite");
     refused(
         |_| (),
         "--estimator linear --tolerance nan",
-        "--tolerance is NaN, but must be positive and finite",
+        "--tolerance is NaN, but must be a number above 0 and finite",
     );
 }
 
@@ -214,7 +214,7 @@ fn degenerate_data_can_be_trained_on() {
             let stored = stored(folder.path());
             assert_eq!(stored.len(), entries, "{name}, {estimator}: {stored:?}");
             if name == "a label without positive" {
-                assert!(ran.stdout.contains("1 of 3 labels have no positive instance here"), "{ran}");
+                assert!(ran.stdout.contains("labels without a positive instance: 1 of 3"), "{ran}");
                 assert!(stored.iter().all(|&(_, label)| label < 2), "its marginal is 0: {stored:?}");
             }
         }
@@ -256,7 +256,10 @@ fn a_model_for_other_data_is_refused() {
     });
     refused("marginals a.model labels.h5 --out m.h5", "the model is for 2 labels, but labels.h5 has 3");
     refused("marginals d.h5 d.h5 --out m.h5", "d.h5: not a model file: it has no attribute 'model-version'");
-    refused("marginals a.model d.h5 --keep 0 --out m.h5", "--keep is 0, but must be at least 1");
+    refused(
+        "marginals a.model d.h5 --keep 0 --out m.h5",
+        "--keep is 0, but must be a whole number of at least 1",
+    );
     // A later version might write other kinds.
     fs::copy(folder.join("a.model"), folder.join("b.model")).unwrap();
     change(&folder.join("b.model"), |file| {

@@ -1,4 +1,4 @@
-//! The facts of a fit, for programs.
+//! The results of a fit as JSON.
 
 use serde_json::json;
 

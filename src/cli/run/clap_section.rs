@@ -1,14 +1,14 @@
-//! Sections whose keys are the options of a command: names, types, defaults, help and checks are those of the
-//! command line, from the same table.
+//! Sections whose keys are the options of a command, with the names, types, defaults, help and checks of the command line.
 
 use std::any::TypeId;
 
-use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, ArgAction, Args, Command};
 
 use super::document::Section;
 use super::item::Item;
 use super::problem::{JobError, Problem, Result};
+use crate::cli::definition::is_number;
+use crate::cli::usage_error::message;
 use crate::error::Error;
 
 fn clap_command<T: Args>() -> Command {
@@ -20,7 +20,7 @@ pub(super) fn keys<T: Args>() -> Vec<String> {
     clap_command::<T>().get_arguments().filter_map(Arg::get_long).map(str::to_owned).collect()
 }
 
-/// What the section says; what it leaves out is as on the command line. Its keys have been looked at.
+/// Reads a section whose keys have been checked. Missing keys have the defaults of the command line.
 pub(super) fn read_section<T: Args>(section: Section<'_>) -> Result<T> {
     let mut table = clap_command::<T>();
     let mut arguments = Vec::new();
@@ -31,10 +31,11 @@ pub(super) fn read_section<T: Args>(section: Section<'_>) -> Result<T> {
         }
     }
     let matches = table.try_get_matches_from_mut(arguments);
-    matches.and_then(|matches| T::from_arg_matches(&matches)).map_err(|error| conflict_error(section, &error))
+    let read = matches.and_then(|matches| T::from_arg_matches(&matches));
+    read.map_err(|error| error_at_key::<T>(section, &Error::Usage(message(&error))))
 }
 
-/// The item as it would be typed.
+/// The item as an argument of the command line.
 fn argument(arg: &Arg, item: &Item<'_>) -> Result<Option<String>> {
     let name = item.key;
     if matches!(arg.get_action(), ArgAction::SetTrue) {
@@ -52,51 +53,19 @@ fn argument(arg: &Arg, item: &Item<'_>) -> Result<Option<String>> {
         let numbers = item.numbers(&list_as_toml(like, delimiter))?;
         return Ok(Some(format!("--{name}={}", numbers.join(&delimiter.to_string()))));
     }
-    let kind = arg.get_value_parser().type_id();
-    let value = if kind == TypeId::of::<f64>() {
-        let real = item.value.as_float().map(|number| number.as_str().to_owned());
-        let whole = || item.integer().map(|number| number.to_string());
-        real.or_else(whole).ok_or_else(|| item.invalid("a number"))?
-    } else if kind == TypeId::of::<u32>() {
-        let number = item.at_least(0)?;
-        u32::try_from(number).map_err(|_| item.invalid(format!("at most {}", u32::MAX)))?.to_string()
-    } else if kind == TypeId::of::<u64>() || kind == TypeId::of::<usize>() {
-        item.at_least(0)?.to_string()
-    } else {
-        item.text()?.to_owned()
+    // The parser of the option judges numbers, and text in place of a number.
+    let value = match is_number(arg) {
+        true => item.number_text().unwrap_or_else(|| item.source_text()),
+        false => item.text()?.to_owned(),
     };
     Ok(Some(format!("--{name}={value}")))
 }
 
-/// Values have been checked one by one: what is left are keys that exclude each other.
-fn conflict_error(section: Section<'_>, error: &clap::Error) -> JobError {
-    let keys: Vec<String> = [ContextKind::InvalidArg, ContextKind::PriorArg]
-        .into_iter()
-        .filter_map(|kind| match error.get(kind)? {
-            ContextValue::String(shown) => Some(shown.clone()),
-            ContextValue::Strings(shown) => shown.first().cloned(),
-            _ => None,
-        })
-        .map(|shown| shown.trim_start_matches('-').split([' ', '=']).next().unwrap_or_default().to_owned())
-        .collect();
-    let [first, second] = keys.as_slice() else {
-        return section.error(Problem::Option(error.to_string()));
-    };
-    let text =
-        format!("`{first}` and `{second}`{} exclude each other; leave one out", section.location_text());
-    let last = [first, second].into_iter().filter_map(|key| section.item(key)).max_by_key(|item| item.key_at);
-    let problem = Problem::Option(text);
-    match last {
-        Some(item) => item.error(problem),
-        None => section.error(problem),
-    }
-}
-
-/// What a command's check says of its options, said of the keys of a section.
+/// Turns an error about the options of a command into one about the keys of a section.
 pub(super) fn error_at_key<T: Args>(section: Section<'_>, error: &Error) -> JobError {
     let message = error.to_string();
     let mut keys = keys::<T>();
-    // `--propensity-a` before a shorter name that begins it.
+    // `--propensity-a` before any name that is a prefix of it.
     keys.sort_by_key(|key| std::cmp::Reverse(key.len()));
     let first = keys
         .iter()
@@ -117,7 +86,7 @@ pub(super) fn error_at_key<T: Args>(section: Section<'_>, error: &Error) -> JobE
     }
 }
 
-/// The section's part of the skeleton: every key with its default, and what it means.
+/// The part of the skeleton for this section: every key with its default and meaning.
 pub(super) fn skeleton_section<T: Args>() -> String {
     let table = clap_command::<T>();
     let entry = |arg: &Arg| {

@@ -1,4 +1,4 @@
-//! A first look at the files a job names: they are there, they are what they should be, and they fit together.
+//! Checks of the files a job names: they exist, they have the right content, and they fit together.
 
 use super::data::{JobSample, NamedFile};
 use super::job::Job;
@@ -8,7 +8,7 @@ use crate::experiment::DataSource;
 use crate::optimize::InitialSource;
 use crate::store::{Hdf5File, MatrixFile, StoreError};
 
-/// Opens every file; nothing but shapes is read.
+/// Opens every file and reads its shape.
 pub(super) fn check_inputs(job: &Job<'_>) -> Result<()> {
     let (fit, name) = check_rows(&job.rows.fit, "[data.fit]")?;
     let (test, test_name) = check_rows(&job.rows.test, "[data.test]")?;
@@ -19,9 +19,7 @@ pub(super) fn check_inputs(job: &Job<'_>) -> Result<()> {
     }
     if let (InitialSource::File(path), Some(item)) = (&job.experiment.search.initial, job.init) {
         let file = ClassifierFile::read(path).map_err(|error| match error {
-            StoreError::NotFound { .. } => {
-                item.invalid("top-k, random, prior, or a classifier file that is there")
-            }
+            StoreError::NotFound { .. } => item.invalid(InitialSource::CHOICES),
             _ => item.error(Problem::File(error.into())),
         })?;
         others.push((Some(item), path.display().to_string(), file.labels()));

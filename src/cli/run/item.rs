@@ -97,7 +97,7 @@ impl<'d> Item<'d> {
         Ok(found)
     }
 
-    /// The numbers of a list, as they would be typed.
+    /// The numbers of a list, in decimal digits.
     pub fn numbers(&self, like: &str) -> Result<Vec<String>> {
         let Some(values) = self.value.as_array() else {
             return Err(self.invalid(format!("a list of numbers, such as {like}")));
@@ -105,11 +105,15 @@ impl<'d> Item<'d> {
         let number = |value: &'d toml::Spanned<DeValue<'d>>| {
             let span = (value.span().start, value.span().end);
             let item = Item { value: value.get_ref(), span, in_list: true, ..*self };
-            let real = item.value.as_float().map(|number| number.as_str().to_owned());
-            real.or_else(|| item.integer().map(|number| number.to_string()))
-                .ok_or_else(|| item.invalid("a number"))
+            item.number_text().ok_or_else(|| item.invalid("a number"))
         };
         values.iter().map(number).collect()
+    }
+
+    /// The number in decimal digits, if the value is a number.
+    pub fn number_text(&self) -> Option<String> {
+        let real = self.value.as_float().map(|number| number.as_str().to_owned());
+        real.or_else(|| self.integer().map(|number| number.to_string()))
     }
 
     /// One of some names.

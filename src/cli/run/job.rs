@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use super::clap_section::{error_at_key, read_section};
+use super::clap_section::read_section;
 use super::data::JobData;
 use super::document::Document;
 use super::item::Item;
@@ -54,8 +54,7 @@ pub(super) fn read_job<'d>(
     let rows = JobData::read(&sections, resolver)?;
     let targets = read_targets(given("targets"), &rows)?;
     let fit = read_section::<FitOptions>(sections.fit)?;
-    let search = fit.check().map_err(|error| error_at_key::<FitOptions>(sections.fit, &error))?;
-    let (search, init) = resolve_origin(search, sections.fit.item("init"), resolver)?;
+    let (search, init) = resolve_origin(fit.config(), sections.fit.item("init"), resolver)?;
     if seeds.len() > 1 && search.initial != InitialSource::Random {
         let text = format!(
             "`seeds` has {} values, but only init = \"random\" in [fit] draws anything, and init is {:?}; leave one seed",
@@ -75,11 +74,7 @@ pub(super) fn read_job<'d>(
         return Err(item.error(Problem::Inconsistent(text)));
     }
     let baseline = read_section::<BaselineOptions>(sections.baseline)?;
-    let constants =
-        baseline.check().map_err(|error| error_at_key::<BaselineOptions>(sections.baseline, &error))?;
-    let evaluate = read_section::<EvaluateOptions>(sections.evaluate)?;
-    let request =
-        evaluate.check().map_err(|error| error_at_key::<EvaluateOptions>(sections.evaluate, &error))?;
+    let evaluate = read_section::<EvaluateOptions>(sections.evaluate)?.request();
 
     let metrics = values_of(metrics);
     let mut columns = values_of(show);
@@ -99,11 +94,8 @@ pub(super) fn read_job<'d>(
         targets,
         seeds: values_of(seeds),
         search,
-        baselines: BaselineSettings { constants, candidates: baseline.candidates },
-        evaluate: EvaluateRequest {
-            evaluation: Evaluation { formulas, ..request.evaluation },
-            propensity: request.propensity,
-        },
+        baselines: BaselineSettings { constants: baseline.constants(), candidates: baseline.candidates },
+        evaluate: EvaluateRequest { evaluation: Evaluation { formulas, ..evaluate.evaluation }, ..evaluate },
         columns,
     };
     Ok(Job { experiment, out, rows, budgets, init })

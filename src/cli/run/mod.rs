@@ -1,4 +1,4 @@
-//! `macrok run`: a whole experiment from one file.
+//! `macrok run`: runs the experiment of a job file.
 
 mod clap_section;
 mod data;
@@ -24,34 +24,36 @@ use crate::job::TimeLimit;
 use crate::report::Phases;
 use crate::store::{Overwrite, StoreError};
 
-/// Run a whole experiment: fit and compare by a job file
+/// Run a whole experiment described by a job file: fit, evaluate and compare
 ///
-/// A job names data, values of k, metrics and strategies. All of them are fitted and evaluated in one
-/// run, and compared in one table. What has been done before is not done again.
+/// A job file names data, values of k, metrics and strategies. All combinations are fitted and evaluated in one run
+/// and compared in one table. Results of earlier runs are reused.
 #[derive(clap::Args)]
-#[command(after_help = "\
+#[command(override_usage = "macrok run <JOB.toml> [OPTIONS]
+       macrok run --skeleton")]
+#[command(after_long_help = "\
 Example:
   macrok run --skeleton > job.toml
   macrok run job.toml --out results
   macrok run job.toml --out results --list
-The skeleton is a complete job file with every key, its default and what it means. It runs as it is,
-on data it makes itself. Run again, nothing is done twice: what a step depends on is kept with it, and
-only what changed is done again; --force does everything again. A run that was stopped goes on where
-it was. In Slurm and under mpirun it is the same command.")]
+The skeleton is a complete job file: every key with its default and meaning. It runs as it is, on data it
+generates. A second run repeats only the steps whose inputs or options have changed; --force repeats all.
+A stopped run is resumed by the same command. The command is the same in Slurm and under mpirun.")]
 pub(super) struct RunArgs {
-    /// The job file
+    /// Job file
     #[arg(required_unless_present = "skeleton", value_name = "JOB.toml")]
     job: Option<PathBuf>,
-    /// The folder that {data} stands for in the job file
+    /// Folder to replace {data} in the job file
     #[arg(long, value_name = "FOLDER")]
     data: Option<PathBuf>,
-    /// Where the results go [default: `out` of the job file]
-    #[arg(long, value_name = "FOLDER")]
+    /// Folder for the results [default: `out` in the job file]
+    #[arg(short, long, value_name = "FOLDER")]
     out: Option<PathBuf>,
-    /// Stop in time to go on later, as `sbatch --time` has it [default: what Slurm says is left]
-    #[arg(long, value_name = "HH:MM:SS")]
+    /// Stop early enough to save a checkpoint within this time, written as for `sbatch --time` [default: the time
+    /// that Slurm has left]
+    #[arg(long, value_name = "[D-]HH:MM:SS")]
     time_limit: Option<TimeLimit>,
-    /// Only show the steps, and which of them are done
+    /// List the steps and whether they are done, and exit
     #[arg(long)]
     list: bool,
     /// Print a complete job file, every key with its default
@@ -62,7 +64,7 @@ pub(super) struct RunArgs {
 pub(super) fn run(context: &Context<'_>, args: &RunArgs) -> Result<()> {
     let Context { world, console, control, .. } = context;
     let Some(path) = args.job.as_deref().filter(|_| !args.skeleton) else {
-        console.line(skeleton::skeleton().trim_end());
+        console.result(skeleton::skeleton().trim_end());
         return Ok(());
     };
     let text = read_text(context, path)?;
@@ -105,14 +107,14 @@ pub(super) fn run(context: &Context<'_>, args: &RunArgs) -> Result<()> {
     console.json(world, || output::json_summary(context, &results, (steps, done), &phases))
 }
 
-/// The job file, which rank 0 reads for all. Collective.
+/// Reads the job file on rank 0 for all ranks. Collective.
 fn read_text(context: &Context<'_>, path: &Path) -> Result<String> {
     let world = context.world;
     let mut bytes = Vec::new();
     world.on_root(|| {
         bytes = std::fs::read(path).map_err(|source| match source.kind() {
             ErrorKind::NotFound => Error::Usage(format!(
-                "{}: no such file; `macrok run --skeleton` prints a job file to begin with",
+                "{}: no such file; `macrok run --skeleton` prints a job file to start from",
                 path.display()
             )),
             _ => StoreError::Io { file: path.into(), action: "read it", source }.into(),
@@ -122,11 +124,11 @@ fn read_text(context: &Context<'_>, path: &Path) -> Result<String> {
     world.broadcast(&mut bytes);
     let text = String::from_utf8(bytes);
     world.agree(
-        text.or_else(|_| usage(format!("{}: is not text in UTF-8, so it is no job file", path.display()))),
+        text.or_else(|_| usage(format!("{}: not valid UTF-8, so it cannot be a job file", path.display()))),
     )
 }
 
-/// Bytes that each of so many ranks is going to need; `None` where data have yet to be made. For one process.
+/// Returns the bytes that each of `ranks` ranks needs, or `None` if data have yet to be generated. For one process.
 pub(super) fn memory_per_rank(args: &RunArgs, ranks: usize, threads: usize) -> Result<Option<Vec<u64>>> {
     let Some(path) = args.job.as_deref() else { return Ok(None) };
     let text = std::fs::read_to_string(path).map_err(|source| StoreError::Io {
@@ -141,7 +143,7 @@ pub(super) fn memory_per_rank(args: &RunArgs, ranks: usize, threads: usize) -> R
     Ok(job.experiment.memory_per_rank(ranks, threads)?)
 }
 
-/// What the job asks for, and the folder it names. Collective.
+/// Returns the experiment and the output folder of the job. Collective.
 fn read_experiment(
     context: &Context<'_>,
     args: &RunArgs,
@@ -150,7 +152,7 @@ fn read_experiment(
 ) -> Result<(Experiment, PathBuf)> {
     let world = context.world;
     context.require(args.data.is_none() || text.contains("{data}"), || {
-        format!("--data is given, but {} has no path that begins with {{data}}", path.display())
+        format!("--data is given, but no path in {} starts with {{data}}", path.display())
     })?;
     let defaults = job::defaults();
     let resolver = PathResolver::new(path, args.data.as_deref());

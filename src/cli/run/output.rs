@@ -18,7 +18,7 @@ pub(super) fn print_steps(context: &Context<'_>, plan: &ExperimentPlan) -> Resul
     for (step, state) in plan.steps.iter().zip(&states) {
         table.row([step.action.description(), state.clone()]);
     }
-    context.console.line(table);
+    context.console.table(&table);
     context.console.json(context.world, || {
         let steps = plan.steps.iter().zip(&states);
         let steps: Vec<Value> =
@@ -30,8 +30,7 @@ pub(super) fn print_steps(context: &Context<'_>, plan: &ExperimentPlan) -> Resul
 /// The tables at the end.
 pub(super) fn print_results(context: &Context<'_>, folder: &Folder, results: &Results, phases: &Phases) {
     let console = &context.console;
-    console.line("");
-    console.line(phases.table());
+    console.phases(&phases);
     console.line("");
     console.line(results.text());
     let gains = results.gains_text();
@@ -52,12 +51,7 @@ pub(super) fn json_summary(
     facts["steps"] = json!({ "all": steps.0, "done_before": steps.1 });
     facts["ranks"] = json!(context.world.size());
     facts["threads"] = json!(context.threads);
-    facts["seconds"] = json!({
-        "plan": phases.seconds("plan"),
-        "steps": phases.seconds("steps"),
-        "write": phases.seconds("write"),
-        "total": phases.total(),
-    });
+    facts["seconds"] = phases.json(&["plan", "steps", "write"]);
     facts["peak_rss_bytes"] = json!(phases.peak());
     facts
 }

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use super::common::Context;
+use super::values::within;
 use crate::error::{Result, usage};
 use crate::job::TimeLimit;
 use crate::slurm::{JobRequest, Script, bundled_script, shell_quoted};
@@ -20,32 +21,31 @@ use node_memory::NodeMemory;
 
 /// Write a batch script for Slurm that runs a command on several nodes
 ///
-/// The script asks for the memory that the data need, starts the ranks and binds them, and when train,
-/// fit or run had to stop early, it puts itself back into the queue and goes on. The command is checked
-/// now, not hours later when the job starts. With nothing behind its name (`-- fit`) the script
-/// takes its arguments from sbatch.
+/// The script requests the memory that the data need, starts and binds the ranks, and, if train, fit or run stops
+/// early, requeues itself to resume. The command is checked now, not hours later when the job starts. For a command
+/// without arguments (`-- fit`) the script takes them from sbatch.
 #[derive(clap::Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Example:
-  macrok synth data.h5
+  macrok synth big.h5
   macrok slurm --nodes 4 --time 2:00:00 --out fit.sbatch -- \\
-    fit --marginals data.h5 --labels data.h5 -k 3 --out clf.h5
+    fit --marginals big.h5 --labels big.h5 -k 3 --out big-clf.h5
 Then, on the cluster: sbatch fit.sbatch")]
 pub(super) struct SlurmArgs {
-    /// Nodes
-    #[arg(long, default_value_t = 2, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    /// Number of nodes
+    #[arg(long, default_value_t = 2, value_name = "N", value_parser = within(1..=100_000u32))]
     nodes: u32,
-    /// Ranks of each node
-    #[arg(long, default_value_t = 2, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    /// Ranks per node
+    #[arg(long, default_value_t = 2, value_name = "N", value_parser = within(1..=10_000u32))]
     tasks_per_node: u32,
-    /// Threads of each rank
-    #[arg(long, default_value_t = 4, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    /// Threads per rank
+    #[arg(long, default_value_t = 4, value_name = "N", value_parser = within(1..=10_000u32))]
     cpus_per_task: u32,
-    /// How long the job may run before it waits in the queue again
+    /// Time limit of the job, after which it is queued again
     #[arg(long, default_value = "2:00:00", value_name = "[D-]HH:MM:SS")]
     time: TimeLimit,
-    /// Memory of each node, as 64G or 500M [default: what the data need and a quarter on top; for train
-    /// and marginals left to the site]
+    /// Memory per node, such as 64G or 500M [default: what the data need plus a quarter; for train and marginals, the
+    /// default of the site]
     #[arg(long, value_name = "SIZE")]
     mem: Option<NodeMemory>,
     /// Partition of the cluster
@@ -54,25 +54,25 @@ pub(super) struct SlurmArgs {
     /// Account to charge
     #[arg(long, value_name = "NAME")]
     account: Option<String>,
-    /// Name of the job, and of its log [default: macrok-COMMAND]
+    /// Name of the job and its log [default: macrok-COMMAND]
     #[arg(long, value_name = "NAME")]
     job_name: Option<String>,
-    /// Plugin of srun that starts the ranks [default: pmi2 for MPICH and Intel MPI, otherwise pmix]
+    /// MPI plugin of srun [default: pmi2 for MPICH and Intel MPI, otherwise pmix]
     #[arg(long, value_name = "pmix|pmi2|...")]
     mpi: Option<String>,
-    /// How often the job may put itself back into the queue
+    /// Maximum number of times the job requeues itself
     #[arg(long, default_value_t = 20, value_name = "N")]
     restarts: u32,
-    /// A module to load first; may be given several times
+    /// Module to load first; can be repeated
     #[arg(long, value_name = "NAME")]
     module: Vec<String>,
-    /// A further option of sbatch, as --sbatch=--qos=long; may be given several times
+    /// Further option of sbatch, such as --sbatch=--qos=long; can be repeated
     #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
     sbatch: Vec<String>,
-    /// The script to write [default: standard output]
-    #[arg(long, value_name = "FILE")]
+    /// Script to write [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// The command to run: train, marginals, fit, evaluate, predict or run, and its arguments
+    /// Command to run (train, marginals, fit, evaluate, predict or run) and its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
@@ -95,13 +95,14 @@ pub(super) fn run(context: &Context<'_>, args: &SlurmArgs) -> Result<()> {
     match &args.out {
         Some(path) => {
             match &memory {
-                Some(memory) => console.line(format_args!("memory of a node: {memory}")),
-                None => console.line("memory of a node: not known, so left to the site; say it with --mem"),
+                Some(memory) => console.line(format_args!("memory per node: {memory}")),
+                None => console.line("memory per node: unknown, so left to the site; set it with --mem"),
             }
             console.wrote(path);
-            console.line(format_args!("submit it: sbatch {}", shell_quoted(&path.display().to_string())));
+            console
+                .line(format_args!("submit it with: sbatch {}", shell_quoted(&path.display().to_string())));
         }
-        None => console.line(text.trim_end()),
+        None => console.result(text.trim_end()),
     }
     console.json(world, || {
         json!({
@@ -118,7 +119,7 @@ pub(super) fn run(context: &Context<'_>, args: &SlurmArgs) -> Result<()> {
 }
 
 impl SlurmArgs {
-    /// The script, for ranks that need so many bytes each.
+    /// The script, for ranks that need `needs` bytes each.
     fn script(&self, batch: BatchCommand, needs: Option<&[u64]>) -> Result<Script> {
         let data = needs.map(|needs| NodeMemory::for_node(needs, self.tasks_per_node as usize));
         let kind = batch.kind();
@@ -154,17 +155,19 @@ impl SlurmArgs {
         })
     }
 
-    /// Bytes that each rank is going to need; not asked of data when it was said how much there is to be.
+    /// Bytes that each rank needs; `None` with --mem, which makes looking at the data unnecessary.
     fn memory_per_rank(&self, batch: &BatchCommand) -> Result<Option<Vec<u64>>> {
         if self.mem.is_some() {
             return Ok(None);
         }
         let ranks = self.nodes as usize * self.tasks_per_node as usize;
-        batch.memory_per_rank(ranks, self.cpus_per_task as usize).or_else(|error| match error.downcast_ref::<StoreError>() {
-            Some(error) => usage(format!(
-                "{error}; to have a script before its files are there, say how much memory a node needs: --mem 64G"
-            )),
-            None => Err(error),
+        batch.memory_per_rank(ranks, self.cpus_per_task as usize).or_else(|error| {
+            match error.downcast_ref::<StoreError>() {
+                Some(error) => usage(format!(
+                    "{error}; to write a script before its files exist, set the memory per node: --mem 64G"
+                )),
+                None => Err(error),
+            }
         })
     }
 
@@ -174,29 +177,29 @@ impl SlurmArgs {
         let command = words.join(" ").replace(['\n', '\r'], " ");
         format!(
             "Written by `macrok slurm` {} for\n\n  macrok {command}\n\n\
-             Submit it, by sbatch, from the folder in which that line works: the job runs there, and its log is there.",
+             Submit it with sbatch from the folder in which that line works: the job runs there and writes its log there.",
             env!("CARGO_PKG_VERSION")
         )
     }
 }
 
-/// The plugin of srun that fits the MPI macrok is built with.
+/// The plugin of srun for the MPI library that macrok is built with.
 fn default_mpi_plugin(library: &str) -> &'static str {
     if ["MPICH", "Intel", "MVAPICH"].iter().any(|name| library.contains(name)) { "pmi2" } else { "pmix" }
 }
 
-/// Where this program is: compute nodes see the same files, but need not have the same PATH.
+/// The path of this program: compute nodes see the same files, but their PATH may differ.
 fn program_path() -> String {
     let path = std::env::current_exe().ok();
     path.and_then(|path| path.to_str().map(str::to_owned)).unwrap_or_else(|| "macrok".into())
 }
 
-/// A value that stands in a line for sbatch as it is.
+/// Checks a value that is copied into a line for sbatch.
 fn check_slurm_name(name: &str, value: Option<&String>) -> Result<Option<String>> {
     let fits = |c: char| c.is_alphanumeric() || "_-+=.,/:@%[]".contains(c);
     match value {
         Some(value) if value.is_empty() || !value.chars().all(fits) => usage(format!(
-            "{name} is `{}`, but a name for Slurm has letters, digits and _-+=.,/:@%[] only",
+            "{name} is `{}`, but must consist of letters, digits and _-+=.,/:@%[]",
             value.escape_debug()
         )),
         _ => Ok(value.cloned()),
@@ -206,7 +209,7 @@ fn check_slurm_name(name: &str, value: Option<&String>) -> Result<Option<String>
 fn check_sbatch_option(option: &str) -> Result<String> {
     if !option.starts_with('-') || option.contains(['\n', '\r']) {
         return usage(format!(
-            "--sbatch is `{}`, but must be an option as sbatch takes it, such as --qos=long",
+            "--sbatch is `{}`, but must be an option of sbatch, such as --qos=long",
             option.escape_debug()
         ));
     }
@@ -218,14 +221,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_plugin_is_that_of_the_mpi_library() {
+    fn plugin_fits_the_mpi_library() {
         assert_eq!(default_mpi_plugin("Open MPI v4.1.4, package: Debian OpenMPI"), "pmix");
         assert_eq!(default_mpi_plugin("MPICH Version:\t4.0.2"), "pmi2");
         assert_eq!(default_mpi_plugin("Intel(R) MPI Library 2021.9 for Linux* OS"), "pmi2");
     }
 
     #[test]
-    fn a_name_cannot_smuggle_in_a_line() {
+    fn names_cannot_contain_lines() {
         for bad in ["a b", "", "x\n#SBATCH --nodes=9", "$(id)", "it's"] {
             let error = check_slurm_name("--partition", Some(&bad.to_owned())).unwrap_err().to_string();
             assert!(error.starts_with("--partition is `"), "{error}");

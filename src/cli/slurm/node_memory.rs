@@ -1,18 +1,20 @@
-//! Memory of a node, as `sbatch --mem` takes it.
+//! Memory per node in the notation of `sbatch --mem`.
 
 use std::fmt;
 use std::str::FromStr;
+
+use crate::cli::values::MustBe;
 
 /// Mebibytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NodeMemory(u64);
 
-/// What a rank has beside what it plans for: the program, its libraries, buffers of MPI.
+/// Memory of a rank besides its data: the program, its libraries, buffers of MPI.
 const RANK_OVERHEAD: u64 = 256 << 20;
 
 impl NodeMemory {
-    /// For the node that needs most, when so many ranks after each other share one. A quarter on top, because a load
-    /// peaks above what it leaves (DESIGN, promise 5), and whole GiB, so that the next similar job is the same.
+    /// Returns the memory of the node that needs most, for `ranks` consecutive ranks per node: a quarter more than the
+    /// data, because loading peaks above what it keeps, and in whole GiB, so that similar jobs request the same.
     pub fn for_node(needs: &[u64], ranks: usize) -> NodeMemory {
         let node = |needs: &[u64]| {
             needs.iter().map(|need| need.saturating_add(need / 4).saturating_add(RANK_OVERHEAD)).sum()
@@ -23,9 +25,9 @@ impl NodeMemory {
 }
 
 impl FromStr for NodeMemory {
-    type Err = String;
+    type Err = MustBe;
 
-    fn from_str(text: &str) -> Result<NodeMemory, String> {
+    fn from_str(text: &str) -> Result<NodeMemory, MustBe> {
         let (digits, unit) = text.split_at(text.trim_end_matches(|c: char| c.is_ascii_alphabetic()).len());
         let shift = match unit {
             "" | "M" | "m" | "MB" => Some(0),
@@ -36,7 +38,7 @@ impl FromStr for NodeMemory {
         let number = digits.parse::<u64>().ok().filter(|&number| (1..1 << 32).contains(&number));
         match (number, shift) {
             (Some(number), Some(shift)) => Ok(NodeMemory(number << shift)),
-            _ => Err("must be a whole number of M, G or T, such as 64G".into()),
+            _ => Err(MustBe("a whole number of M, G or T, such as 64G".into())),
         }
     }
 }
@@ -52,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_read_as_slurm_reads_them() {
+    fn sizes_are_read_as_by_slurm() {
         for (typed, shown) in
             [("64G", "64G"), ("500", "500M"), ("500M", "500M"), ("2048m", "2G"), ("1T", "1024G")]
         {
@@ -64,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_gets_what_its_ranks_need() {
+    fn memory_is_that_of_the_heaviest_node() {
         let gib = 1 << 30;
         // 2 x 1.25 x 4 GiB and 2 x 0.25 GiB
         assert_eq!(NodeMemory::for_node(&[4 * gib; 4], 2).to_string(), "11G");

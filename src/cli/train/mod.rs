@@ -5,47 +5,48 @@ mod output;
 mod request;
 mod tree_args;
 
+use std::ops::Bound;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use serde_json::json;
 
 use super::common::Context;
 use super::existing_output::ExistingOutput;
+use super::stop_args::{STOPPING_HEADING, StopArgs};
+use super::values::{output_file, within};
 use crate::calibration::CalibrationMethod;
 use crate::checkpoint::{CheckpointSession, Fingerprint};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::estimate::{CalibrationRows, EstimateError, calibrate, hold_out};
 use crate::fault;
 use crate::format::format_count;
-use crate::job::TimeLimit;
 use crate::load::{Examples, load_examples};
-use crate::report::{ConsoleProgress, Phases};
+use crate::report::Phases;
 
 use network_args::NetworkArgs;
 pub(super) use output::describe_model;
 use request::TrainRequest;
 use tree_args::TreeArgs;
 
-/// Learn an estimator of label probabilities from features and labels
+/// Train an estimator of label probabilities on features and labels
 ///
-/// The model goes to `macrok marginals`, which gives the probabilities of any rows with the same features. Fit
-/// classifiers on rows that the estimator was not trained on.
+/// `macrok marginals` uses the model to estimate the probabilities of rows with the same features. Fit classifiers on
+/// rows that the estimator was not trained on.
 #[derive(clap::Args)]
-#[command(after_help = "\
-Example:
+#[command(after_long_help = "\
+Examples:
   macrok synth train.h5
   macrok synth rest.h5 --first-row 2000
   macrok train train.h5 --estimator plt --out tree.model
   macrok marginals tree.model rest.h5 --keep 50 --out rest-marginals.h5
-  macrok fit --marginals rest-marginals.h5 --labels rest-marginals.h5 -k 3 --out clf.h5
-On two ranks, the same model, bit for bit:
+  macrok fit --marginals rest-marginals.h5 --labels rest-marginals.h5 -k 3 --out rest-clf.h5
+On two ranks, a bit-identical model:
   mpirun -n 2 macrok train train.h5 --estimator plt --out same.model
-With marginals that mean what they say, as far as rows that are held out from training can tell:
+With calibrated marginals:
   macrok train train.h5 --estimator plt --calibrate isotonic --out calibrated.model
-A network, with the number of epochs, up to ten, that is best on a tenth of the rows:
+A network, trained for the number of epochs, up to ten, that is best on a tenth of the rows:
   macrok train train.h5 --estimator mlp --hidden 256 --epochs 10 --out network.model
-With --resume one line begins a training, and goes on with it after it was stopped, killed or out of time:
+With --resume, the same line starts a training and resumes it after it was stopped or killed or ran out of time:
   macrok train train.h5 --estimator linear --out linear.model --time-limit 2:00:00 --resume")]
 pub(super) struct TrainArgs {
     /// Features and labels: FILE.h5, or FILE.h5:GROUP for other features
@@ -54,45 +55,37 @@ pub(super) struct TrainArgs {
     /// Labels of the same rows [default: the group `labels` of DATA]
     #[arg(long, value_name = "FILE[:GROUP]")]
     labels: Option<String>,
-    /// What to train
+    /// Estimator to train
     #[arg(long, value_enum)]
     estimator: EstimatorName,
-    /// The model file to write
-    #[arg(long, value_name = "MODEL")]
+    /// Model file to write
+    #[arg(short, long, value_name = "MODEL", value_parser = output_file())]
     out: PathBuf,
-    /// Seed of all that is drawn
+    /// Seed of all random draws
     #[arg(long, default_value_t = 0)]
     seed: u64,
     #[command(flatten)]
     tree: TreeArgs,
     #[command(flatten)]
     network: NetworkArgs,
-    /// Correct the marginals by rows that are held out from training, so that they mean what they say; the order of a
-    /// row's labels stays
+    /// Calibrate the marginals on rows held out from training; the order of a row's labels stays the same
     #[arg(long, help_heading = CALIBRATION_HEADING, value_enum, value_name = "METHOD")]
     calibrate: Option<CalibrationMethod>,
-    /// What share of the rows to hold out for that
-    #[arg(long, help_heading = CALIBRATION_HEADING, default_value_t = 0.1, value_name = "SHARE")]
+    /// Share of the rows to hold out for calibration
+    #[arg(long, help_heading = CALIBRATION_HEADING, default_value_t = 0.1, value_name = "SHARE",
+          value_parser = within((Bound::Excluded(0.0), Bound::Excluded(1.0))))]
     calibrate_share: f64,
-    /// Go on from the checkpoint of a training that was stopped; without one, begin
-    #[arg(long, help_heading = STOPPING_HEADING)]
-    resume: bool,
-    /// Where to keep how far the training has come [default: the --out file with .checkpoint appended]
-    #[arg(long, help_heading = STOPPING_HEADING, value_name = "FILE")]
-    checkpoint: Option<PathBuf>,
-    /// Keep no checkpoint: a training that is stopped begins anew
-    #[arg(long, help_heading = STOPPING_HEADING, conflicts_with_all = ["resume", "checkpoint", "time_limit"])]
+    #[command(flatten)]
+    pub(super) stop: StopArgs,
+    /// Write no checkpoint: a stopped training starts from the beginning
+    #[arg(long, help_heading = STOPPING_HEADING,
+          conflicts_with_all = ["resume", "checkpoint", "time_limit"])]
     no_checkpoint: bool,
-    /// Stop in time to be resumed, as `sbatch --time` has it [default: what Slurm says is left]
-    #[arg(long, help_heading = STOPPING_HEADING, value_name = "HH:MM:SS")]
-    time_limit: Option<TimeLimit>,
 }
 
 const CALIBRATION_HEADING: &str = "Calibration";
 
-const STOPPING_HEADING: &str = "Stopping and going on";
-
-/// The estimators there are.
+/// The estimators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum EstimatorName {
     /// A probabilistic label tree, for many labels and sparse features
@@ -103,36 +96,25 @@ pub(super) enum EstimatorName {
     Mlp,
 }
 
-impl TrainArgs {
-    /// Whether an earlier run may have come to some point.
-    pub fn resumes(&self) -> bool {
-        self.resume
-    }
-}
-
 pub(super) fn run(context: &Context<'_>, args: &TrainArgs) -> Result<()> {
     let Context { world, console, control, .. } = context;
     let request = world.agree(args.check(context.overwrite))?;
     let mut existing = ExistingOutput::inspect(context, request.files(), &request.options_fingerprint())?;
     if request.checkpoint_policy.is_some() {
-        control.enable_graceful_stop(world, args.time_limit);
+        control.enable_graceful_stop(world, args.stop.time_limit);
     }
     let mut phases = Phases::new();
     let (examples, held_out, digest) = load(context, &request)?;
     fault::inject(world.rank(), "load")?;
     phases.end("load");
-    if let Some(reason) = control.stop_requested(world, Duration::ZERO) {
-        let stopped = format!("{reason}: stopped after loading, {}", existing.progress_note());
-        return world.agree(Err(Error::Stopped(stopped)));
-    }
+    existing.stop_after_loading(context)?;
     let made_from = model_fingerprint(&request, &examples, held_out.rows, digest);
     if existing.is_complete(context, &made_from, || json!({}))? {
         return Ok(());
     }
-    let progress = ConsoleProgress::new(console);
     let policy = request.checkpoint_policy.as_ref();
-    let (mut session, saved) = CheckpointSession::open(world, control, policy, made_from.clone(), &progress)?;
-    let trained = request.estimator.train(world, &examples, saved, &mut session, &progress)?;
+    let (mut session, saved) = CheckpointSession::open(world, control, policy, made_from.clone(), console)?;
+    let trained = request.estimator.train(world, &examples, saved, &mut session, console)?;
     phases.end("train");
     let mut file = trained.unwrap_or_default();
     if let Some(calibration) = request.calibrate {
@@ -143,14 +125,13 @@ pub(super) fn run(context: &Context<'_>, args: &TrainArgs) -> Result<()> {
     file.seconds = phases.seconds("train");
     file.fingerprint = Some(made_from.to_text());
     file.write(world, &request.out, context.overwrite)?;
-    session.remove(&progress);
+    session.remove(console);
     let checkpoints = session.report();
     phases.end("write");
     phases.max_over_ranks(world);
     output::print_model(console, &file);
     console.wrote(&request.out);
-    console.line("");
-    console.line(phases.table());
+    console.phases(&phases);
     console.json(world, || {
         json!({
             "estimator": file.estimator,
@@ -164,13 +145,7 @@ pub(super) fn run(context: &Context<'_>, args: &TrainArgs) -> Result<()> {
             "ranks": world.size(),
             "threads": context.threads,
             "checkpoints": { "written": checkpoints.written, "bytes": checkpoints.bytes },
-            "seconds": {
-                "load": phases.seconds("load"),
-                "train": phases.seconds("train"),
-                "calibrate": phases.seconds("calibrate"),
-                "write": phases.seconds("write"),
-                "total": phases.total(),
-            },
+            "seconds": phases.json(&["load", "train", "calibrate", "write"]),
             "peak_rss_bytes": phases.peak(),
         })
     })

@@ -1,43 +1,45 @@
-//! The options of networks.
+//! Options of networks.
 
+use crate::cli::values::{above_0_to, within};
 use crate::error::{Result, usage};
 use crate::estimate::mlp::{Loss, NetworkOptions};
 
-/// Of --estimator mlp.
+/// Options of --estimator mlp.
 #[derive(clap::Args)]
+#[command(next_help_heading = "Networks (mlp)")]
 pub(super) struct NetworkArgs {
-    /// Units of the hidden layers, one to three of them, 128 to 2048 each
-    #[arg(long, help_heading = NETWORK_HEADING, default_value = "512", value_name = "N[,N[,N]]", value_delimiter = ',')]
+    /// Units of each hidden layer, for one to three layers
+    #[arg(long, default_value = "512", value_name = "N[,N[,N]]", value_delimiter = ',',
+          value_parser = within(128..=2048usize))]
     hidden: Vec<usize>,
-    /// What is made small
-    #[arg(long, help_heading = NETWORK_HEADING, value_enum, default_value = "bce")]
+    /// Loss to minimise
+    #[arg(long, value_enum, default_value = "bce")]
     loss: Loss,
-    /// Share of the hidden units that are left out of each step
-    #[arg(long, help_heading = NETWORK_HEADING, default_value_t = 0.5, value_name = "SHARE")]
+    /// Share of the hidden units left out of each training step
+    #[arg(long, default_value_t = 0.5, value_name = "SHARE", value_parser = within(0.0..=0.9))]
     dropout: f64,
-    /// Of Adam
-    #[arg(long, help_heading = NETWORK_HEADING, default_value_t = 0.001, value_name = "RATE")]
+    /// Learning rate of Adam
+    #[arg(long, default_value_t = 0.001, value_name = "RATE", value_parser = above_0_to(1.0))]
     learning_rate: f64,
-    /// Rows of a step, on all ranks together
-    #[arg(long, help_heading = NETWORK_HEADING, default_value_t = 128, value_name = "ROWS")]
+    /// Global batch size (rows per training step across all ranks)
+    #[arg(long, default_value_t = 128, value_name = "ROWS",
+          value_parser = within(1..=1usize << 20))]
     batch: usize,
-    /// Times that all rows are seen, at most
-    #[arg(long, help_heading = NETWORK_HEADING, default_value_t = 50, value_name = "N")]
+    /// Maximum number of epochs
+    #[arg(long, default_value_t = 50, value_name = "N", value_parser = within(1..=10_000u32))]
     epochs: u32,
-    /// Share of the rows that are held out to find the best number of epochs, after which a network is trained on all
-    /// rows so often; 0 holds out none and trains for exactly --epochs
-    #[arg(long, help_heading = NETWORK_HEADING, default_value_t = 0.1, value_name = "SHARE")]
+    /// Share of the rows held out to find the best number of epochs, for which the network is then trained on all
+    /// rows; 0 trains on all rows for exactly --epochs
+    #[arg(long, default_value_t = 0.1, value_name = "SHARE", value_parser = within(0.0..=0.9))]
     validation: f64,
-    /// Epochs that are no better on the rows held out (in loss with bce, in precision and macro-F1 at 5, added up, with
-    /// the others), after which no more are tried
-    #[arg(long, help_heading = NETWORK_HEADING, default_value_t = 5, value_name = "N")]
+    /// Stop after this many epochs without improvement on the held-out rows: of the loss with bce, otherwise of
+    /// precision at 5 plus macro-F1 at 5
+    #[arg(long, default_value_t = 5, value_name = "N", value_parser = within(1..=10_000u32))]
     patience: u32,
-    /// Try other layers and learning rates too, and take what is best on the rows held out
-    #[arg(long, help_heading = NETWORK_HEADING)]
+    /// Try other layers and learning rates too, and keep the best on the held-out rows
+    #[arg(long)]
     search: bool,
 }
-
-const NETWORK_HEADING: &str = "Networks (mlp)";
 
 impl NetworkArgs {
     pub fn check(&self, seed: u64) -> Result<NetworkOptions> {
@@ -45,32 +47,8 @@ impl NetworkArgs {
         if !(1..=3).contains(&layers) {
             return usage(format!("--hidden has {layers} layers, but there must be 1 to 3"));
         }
-        let mut whole = vec![
-            ("--batch", self.batch, 1, 1 << 20),
-            ("--epochs", self.epochs as usize, 1, 10_000),
-            ("--patience", self.patience as usize, 1, 10_000),
-        ];
-        whole.extend(self.hidden.iter().map(|&units| ("a layer of --hidden", units, 128, 2048)));
-        for (name, value, least, most) in whole {
-            if !(least..=most).contains(&value) {
-                return usage(format!("{name} is {value}, but must be {least} to {most}"));
-            }
-        }
-        for (name, value) in [("--dropout", self.dropout), ("--validation", self.validation)] {
-            if !(0.0..=0.9).contains(&value) {
-                return usage(format!("{name} is {value}, but must be 0 to 0.9"));
-            }
-        }
-        if !(self.learning_rate > 0.0 && self.learning_rate <= 1.0) {
-            return usage(format!(
-                "--learning-rate is {}, but must be above 0 and at most 1",
-                self.learning_rate
-            ));
-        }
         if self.search && self.validation == 0.0 {
-            return usage(
-                "--search needs rows that are held out, but --validation is 0; leave one of them out",
-            );
+            return usage("--search needs held-out rows, but --validation is 0; leave one of them out");
         }
         Ok(NetworkOptions {
             hidden: self.hidden.clone(),

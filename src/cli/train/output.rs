@@ -1,4 +1,4 @@
-//! What people see of a training.
+//! Output of a training.
 
 use serde_json::{Map, Value, json};
 
@@ -6,7 +6,7 @@ use crate::format::{format_count, format_seconds};
 use crate::report::{Align, Console, Table};
 use crate::store::ModelFile;
 
-/// What a model is, and how it was made.
+/// Prints the facts of a model and its training.
 pub(super) fn print_model(console: &Console, file: &ModelFile) {
     console.line(format_args!(
         "model '{}': {} features, {} labels, seed {}; trained in {}",
@@ -18,7 +18,7 @@ pub(super) fn print_model(console: &Console, file: &ModelFile) {
     ));
     for (what, facts) in [("options", &file.options), ("record", &file.record)] {
         let Value::Object(facts) = facts else { continue };
-        // Lists are for programs.
+        // Lists are only in the JSON.
         let listed = facts.iter().filter(|(_, value)| !value.is_array()).map(|(name, value)| match value {
             Value::String(text) => format!("{name} {text}"),
             value => format!("{name} {value}"),
@@ -28,7 +28,7 @@ pub(super) fn print_model(console: &Console, file: &ModelFile) {
     }
 }
 
-/// The same for `inspect`, with what is in the file.
+/// Prints the same for `inspect`, with the arrays of the file.
 pub(in crate::cli) fn describe_model(console: &Console, file: &ModelFile, facts: &mut Map<String, Value>) {
     print_model(console, file);
     let mut table = Table::new(&[("array", Align::Left), ("shape", Align::Right)]);
@@ -36,7 +36,7 @@ pub(in crate::cli) fn describe_model(console: &Console, file: &ModelFile, facts:
         let sizes: Vec<String> = shape.iter().map(|&size| format_count(size as u64)).collect();
         table.row([name.to_owned(), sizes.join(" x ")]);
     }
-    console.line(table);
+    console.table(&table);
     facts.insert(
         "model".into(),
         json!({

@@ -1,11 +1,11 @@
-//! What was typed, checked.
+//! The arguments of `macrok train`, checked.
 
 use std::path::PathBuf;
 
 use super::{EstimatorName, TrainArgs};
-use crate::checkpoint::{CheckpointPolicy, CheckpointSession, ExistingCheckpoint, Fingerprint, SavedParts};
+use crate::checkpoint::{CheckpointPolicy, CheckpointSession, Fingerprint, SavedParts};
 use crate::cli::existing_output::RunFiles;
-use crate::error::{Result, usage};
+use crate::error::Result;
 use crate::estimate::{
     CalibrationOptions,
     mlp::{self, NetworkOptions},
@@ -16,7 +16,7 @@ use crate::progress::Progress;
 use crate::store::{Location, ModelFile, Overwrite, Role};
 use crate::world::World;
 
-/// What was checked and is ready to use.
+/// A training that is ready to run.
 pub(super) struct TrainRequest<'t> {
     pub args: &'t TrainArgs,
     pub features: Location,
@@ -24,7 +24,7 @@ pub(super) struct TrainRequest<'t> {
     pub out: PathBuf,
     pub estimator: EstimatorOptions,
     pub calibrate: Option<CalibrationOptions>,
-    /// None when no checkpoints are wanted.
+    /// `None` without checkpoints.
     pub checkpoint_policy: Option<CheckpointPolicy>,
 }
 
@@ -34,12 +34,12 @@ impl TrainRequest<'_> {
             inputs: vec![&self.features.file, &self.labels.file],
             out: &self.out,
             checkpoint_policy: self.checkpoint_policy.as_ref(),
-            resume: self.args.resume,
+            resume: self.args.stop.resume,
             read_fingerprint: |path| ModelFile::read_fingerprint(path).ok().flatten(),
         }
     }
 
-    /// What decides the model, as far as it is known without the data.
+    /// Returns all that determines the model except the data.
     pub fn options_fingerprint(&self) -> Fingerprint {
         let (method, share) = match self.calibrate {
             Some(CalibrationOptions { method, share }) => (method.name(), share.to_string()),
@@ -49,14 +49,14 @@ impl TrainRequest<'_> {
     }
 }
 
-/// Which estimator, and its options. A new one is a variant here.
+/// The estimator and its options. A new estimator is a variant here.
 pub(super) enum EstimatorOptions {
     Tree(TreeOptions),
     Network(NetworkOptions),
 }
 
 impl EstimatorOptions {
-    /// The rows that training needs on each rank.
+    /// Returns which rows training needs on each rank.
     pub fn held(&self) -> RowDistribution {
         match self {
             // The upper nodes of a tree see all rows.
@@ -65,7 +65,7 @@ impl EstimatorOptions {
         }
     }
 
-    /// What decides the model, as far as it is known without the data.
+    /// Returns all that determines the model except the data.
     pub fn options_fingerprint(&self) -> Fingerprint {
         match self {
             EstimatorOptions::Tree(options) => options.fingerprint(),
@@ -73,7 +73,7 @@ impl EstimatorOptions {
         }
     }
 
-    /// Trains, from the beginning or from what was `saved`. Rank 0 gets the model. Collective.
+    /// Trains from the beginning, or resumes from `saved`. Rank 0 gets the model. Collective.
     pub fn train(
         &self,
         world: &World,
@@ -100,18 +100,14 @@ impl TrainArgs {
         };
         let estimator = match self.estimator {
             EstimatorName::Plt | EstimatorName::Linear => {
-                EstimatorOptions::Tree(self.tree.check(self.estimator, self.seed)?)
+                EstimatorOptions::Tree(self.tree.options(self.estimator, self.seed))
             }
             EstimatorName::Mlp => EstimatorOptions::Network(self.network.check(self.seed)?),
         };
         let share = self.calibrate_share;
-        if self.calibrate.is_some() && !(share > 0.0 && share < 1.0) {
-            return usage(format!("--calibrate-share is {share}, but must lie between 0 and 1"));
-        }
         let calibrate = self.calibrate.map(|method| CalibrationOptions { method, share });
-        let existing = ExistingCheckpoint::from_options(self.resume, overwrite);
-        let checkpoint_policy = (!self.no_checkpoint)
-            .then(|| CheckpointPolicy::for_output(&self.out, self.checkpoint.clone(), 1, existing));
+        let checkpoint_policy =
+            (!self.no_checkpoint).then(|| self.stop.checkpoint_policy(&self.out, 1, overwrite));
         Ok(TrainRequest {
             args: self,
             features,
