@@ -33,7 +33,7 @@ fn with_detail(command: Command, detail: Detail) -> Command {
     let command = command
         .disable_help_flag(true)
         .arg(help.help("Print help: -h for the most used options, --help for all options and examples"))
-        .mut_args(|arg| if is_number(&arg) { arg.allow_negative_numbers(true) } else { arg });
+        .mut_args(|arg| if is_number(&arg) { arg.allow_hyphen_values(true) } else { arg });
     if detail == Detail::Summary {
         return command.mut_args(|arg| {
             if ADVANCED.split(' ').any(|id| arg.get_id() == id) { arg.hide(true) } else { arg }

@@ -70,7 +70,7 @@ labels = "d.h5""#, "14: d.h5: no group 'probabilities'; the file has features, l
     ("[synth]", r#"show = ["instance-recal"]
 
 [synth]"#, r#"7: `show` has "instance-recal", but every value must be what `macrok evaluate` computes, or a formula; did you mean `instance-recall`?"#),
-    ("max-iters = 6", r#"init = "top""#, r#"21: `init` in [fit] is "top", but must be top-k, random, prior, or a classifier file that is there"#),
+    ("max-iters = 6", r#"init = "top""#, r#"21: `init` in [fit] is "top", but must be top-k, random, prior, or a classifier file that exists"#),
     (FIT_ROWS, r#"[data.fit]
 marginals = "d.h5"
 labels = "d.h5:features""#, "15: d.h5:marginals is 50 x 20 but d.h5:features is 50 x 500; both must have one row an instance and one column a label"),
@@ -103,7 +103,7 @@ labels = "d.h5""#, "20: d.h5:labels is for 20 labels, but [data.fit] is for 40; 
     ("max-iters = 6", r#"step = "serch""#, r#"21: `step` in [fit] is "serch", but must be one of search, classic; did you mean `search`?"#),
     ("max-iters = 6", "epsilon = 1e-9\nsmoothing = 1.0", "21: `epsilon` in [fit] and `smoothing` cannot be used together"),
     ("max-iters = 6", "epsilon = -1", "21: `epsilon` in [fit] is -1, but must be a number above 0 and finite"),
-    ("max-iters = 6", r#"init = "none.h5""#, r#"21: `init` in [fit] is "none.h5", but must be top-k, random, prior, or a classifier file that is there"#),
+    ("max-iters = 6", r#"init = "none.h5""#, r#"21: `init` in [fit] is "none.h5", but must be top-k, random, prior, or a classifier file that exists"#),
     ("max-iters = 6", r#"init = "d.h5""#, "21: d.h5: not a classifier file: it has no dataset 'slopes'"),
     ("repeats = 3", "repeats = 0", "24: `repeats` in [evaluate] is 0, but must be a whole number of at least 1"),
     ("repeats = 3", "expected = 1", "24: `expected` in [evaluate] is 1, but must be true or false"),
