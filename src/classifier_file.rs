@@ -10,7 +10,7 @@ use crate::error;
 use crate::measure::{Metric, Population};
 use crate::optimize::{FitResult, Iteration};
 use crate::store::{
-    Hdf5File, Overwrite, Result, StoreError, read_text_attribute, write_file, write_text_attribute,
+    FileKind, Hdf5File, Overwrite, Result, StoreError, read_text_attribute, write_file, write_text_attribute,
 };
 use crate::world::World;
 
@@ -74,9 +74,9 @@ impl ClassifierFile {
 
     pub fn read(path: &Path) -> Result<ClassifierFile> {
         let file = Hdf5File::open(path)?;
+        file.require(FileKind::Classifier)?;
         let hdf5 = file.hdf5();
-        let wrong =
-            |detail: String| StoreError::WrongKind { file: path.into(), wanted: "classifier", detail };
+        let wrong = |detail: String| StoreError::Malformed { file: path.into(), kind: "classifier", detail };
         let integer = |name: &str| -> Option<u64> { hdf5.attr(name).ok()?.read_scalar().ok() };
         let version = integer(VERSION_ATTRIBUTE).unwrap_or(VERSION);
         if version > VERSION {

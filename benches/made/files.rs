@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use macrok::load::{LoadOptions, load_shard};
 use macrok::shard::Shard;
-use macrok::store::{Location, Overwrite, Role, write_file};
+use macrok::store::{LocalMatrix, Location, Overwrite, Role, write_file};
 use macrok::synth::{Generator, SynthRows, SynthShape, generate};
 use macrok::world::World;
 use tempfile::TempDir;
@@ -51,8 +51,9 @@ impl DataFile {
 }
 
 fn write_contiguous(path: &Path, made: &SynthRows, shape: SynthShape) {
-    let matrices = [("marginals", &made.marginals), ("labels", &made.labels)]
-        .map(|(name, rows)| rows.matrix(name, shape.instances, shape.labels.into()));
+    let matrices = [("marginals", &made.marginals), ("labels", &made.labels)].map(|(group, rows)| {
+        LocalMatrix { group, rows: shape.instances, columns: shape.labels.into(), local: rows.view() }
+    });
     write_file(&World::alone(), path, Overwrite::Replace, &matrices, |_| Ok(()))
         .expect("the file can be written");
 }
@@ -62,9 +63,9 @@ fn write_gzip(path: &Path, made: &SynthRows, shape: SynthShape) -> hdf5::Result<
     let file = hdf5::File::create(path)?;
     for (name, rows) in [("marginals", &made.marginals), ("labels", &made.labels)] {
         let group = file.create_group(name)?;
-        let chunk = rows.indices.len().clamp(1, CHUNK);
-        let indptr: Vec<i64> = rows.indptr.iter().map(|&at| at as i64).collect();
-        let indices: Vec<i32> = rows.indices.iter().map(|&column| column as i32).collect();
+        let chunk = rows.columns.len().clamp(1, CHUNK);
+        let indptr: Vec<i64> = rows.starts.iter().map(|&at| at as i64).collect();
+        let indices: Vec<i32> = rows.columns.iter().map(|&column| column as i32).collect();
         group.new_dataset_builder().chunk(chunk).deflate(4).with_data(&rows.values).create("data")?;
         group.new_dataset_builder().chunk(chunk).deflate(4).with_data(&indices).create("indices")?;
         group.new_dataset_builder().with_data(&indptr).create("indptr")?;

@@ -9,7 +9,8 @@ use super::values::{output_file, within};
 use crate::classifier::{BaselineConstants, BaselineStrategy, Candidates};
 use crate::error::Result;
 use crate::format::format_count;
-use crate::pipeline::{BaselineRequest, LabelCounts};
+use crate::load::LabelCounts;
+use crate::pipeline::BaselineRequest;
 use crate::store::{Location, Role};
 
 /// Write a closed-form or weighted rule as a classifier file

@@ -12,10 +12,8 @@ use crate::classifier_file::ClassifierFile;
 use crate::error::{Result, usage};
 use crate::evaluate::{Evaluation, EvaluationMode, Summary, join_equal, measure_calibration};
 use crate::format::{count_noun, format_count};
-use crate::load::LoadOptions;
-use crate::pipeline::{
-    EvaluateRequest, LabelCounts, Subject, load_for_classifier, load_predicted, scoring_memory,
-};
+use crate::load::{LabelCounts, LoadOptions};
+use crate::pipeline::{EvaluateRequest, Subject, load_for_classifier, load_predicted, scoring_memory};
 use crate::report::{Align, Phases, Table};
 use crate::shard::Shard;
 use crate::store::{Location, Role};

@@ -10,6 +10,7 @@ use crate::error::{Result, usage};
 use crate::format::format_count;
 use crate::import::{Format, ImportOptions, Input, SparseMatrix, import};
 use crate::report::Phases;
+use crate::sparse::RowsView;
 use crate::store::{LocalMatrix, write_file, write_names};
 
 /// Convert text, ARFF, npz or predictions to an HDF5 data set
@@ -121,9 +122,9 @@ pub(super) fn run(context: &Context<'_>, args: &ImportArgs) -> Result<()> {
                 group: GROUPS[described[0] as usize],
                 rows: described[1],
                 columns: described[2],
-                indptr: part.map_or(&[0], |part| &part.indptr),
-                indices: part.map_or(&[], |part| &part.indices),
-                values: part.map_or(&[], |part| &part.values),
+                local: part.map_or(RowsView::new(&[0], &[], &[]), |part| {
+                    RowsView::new(&part.indptr, &part.indices, &part.values)
+                }),
             }
         })
         .collect();

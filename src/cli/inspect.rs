@@ -11,11 +11,11 @@ use crate::classifier_file::ClassifierFile;
 use crate::error::Result;
 use crate::evaluate::measure_calibration;
 use crate::format::{count_noun, format_count};
-use crate::load::{LoadOptions, load_labels, load_shard, total_positives};
+use crate::load::{LabelCounts, LoadOptions, load_shard};
 use crate::report::{Align, Table};
 use crate::shard::Shard;
 use crate::split::{RecordedSplit, read_recorded_split};
-use crate::store::{Hdf5File, Location, MatrixFile, ModelFile, Role, read_names};
+use crate::store::{FileKind, Hdf5File, Location, MatrixFile, ModelFile, Role, StoreError, read_names};
 
 /// Describe a file: shapes, label distribution, tail, calibration, rules, training options of a model
 #[derive(clap::Args)]
@@ -35,26 +35,23 @@ pub(super) fn run(context: &Context<'_>, args: &InspectArgs) -> Result<()> {
     let Context { world, console, .. } = context;
     let file = world.agree(Hdf5File::open(&args.file).map_err(Into::into))?;
     let mut facts = Map::new();
-    if file.has("slopes") {
-        let classifier = world.agree(ClassifierFile::read(&args.file).map_err(Into::into))?;
-        describe_classifier(context, &classifier, &mut facts);
-        return console.json(world, || Value::Object(facts));
-    }
-    if ModelFile::is_model(&file) {
-        let model = world.agree(ModelFile::read(&args.file).map_err(Into::into))?;
-        describe_model(console, &model, &mut facts);
-        return console.json(world, || Value::Object(facts));
-    }
-    let roles = [Role::Features, Role::Labels, Role::Marginals, Role::Predictions];
-    let present: Vec<Role> = roles.into_iter().filter(|role| file.has(role.group())).collect();
-    context.require(!present.is_empty(), || {
-        let members = file.members();
-        let found = if members.is_empty() { "nothing".into() } else { members.join(", ") };
-        format!(
-            "{}: holds {found}, but none of features, labels, marginals, predictions or slopes, and is no model",
-            args.file.display()
-        )
-    })?;
+    let present = match file.kind() {
+        FileKind::Classifier => {
+            let classifier = world.agree(ClassifierFile::read(&args.file).map_err(Into::into))?;
+            describe_classifier(context, &classifier, &mut facts);
+            return console.json(world, || Value::Object(facts));
+        }
+        FileKind::Model => {
+            let model = world.agree(ModelFile::read(&args.file).map_err(Into::into))?;
+            describe_model(console, &model, &mut facts);
+            return console.json(world, || Value::Object(facts));
+        }
+        FileKind::Data(roles) => roles,
+        found @ FileKind::Other(_) => {
+            let (file, expected) = (args.file.clone(), "a data file, a classifier or a model".into());
+            return world.agree(Err(StoreError::WrongKind { file, found, expected }.into()));
+        }
+    };
     let mut table = Table::new(&[
         ("group", Align::Left),
         ("rows", Align::Right),
@@ -64,7 +61,7 @@ pub(super) fn run(context: &Context<'_>, args: &InspectArgs) -> Result<()> {
     ]);
     for role in &present {
         let location = Location { file: args.file.clone(), group: role.group().into() };
-        let matrix = world.agree(MatrixFile::open(&file, location).map_err(Into::into))?;
+        let matrix = world.agree(MatrixFile::open_in(&file, location).map_err(Into::into))?;
         let ((rows, columns), entries) = (matrix.shape(), matrix.entries());
         let average = entries as f64 / rows as f64;
         let cells = [
@@ -102,8 +99,8 @@ pub(super) fn run(context: &Context<'_>, args: &InspectArgs) -> Result<()> {
     let at = |role: Role| Location { file: args.file.clone(), group: role.group().into() };
     let has = |role: Role| present.contains(&role);
     if has(Role::Labels) {
-        let (_, rows, labels) = load_labels(world, &at(Role::Labels))?;
-        describe_labels(context, &total_positives(world, &labels, rows), rows, &mut facts);
+        let LabelCounts { positives, rows } = LabelCounts::load(world, &at(Role::Labels))?;
+        describe_labels(context, &positives, rows, &mut facts);
     }
     if has(Role::Marginals) && has(Role::Labels) {
         let load =

@@ -6,12 +6,11 @@ use serde_json::json;
 
 use super::common::Context;
 use super::values::{output_file, within};
-use crate::error::{Result, usage};
+use crate::error::Result;
 use crate::estimate::{EstimateError, Model, PredictOptions, predict_marginals};
 use crate::format::format_count;
-use crate::load::{RowDistribution, load_examples};
+use crate::load::{RowDistribution, plan_examples};
 use crate::report::Phases;
-use crate::sparse::Csr;
 use crate::store::{Hdf5File, LocalMatrix, Location, Role, read_names, write_file, write_names};
 
 /// Estimate label probabilities with a trained model, and keep the largest of each row
@@ -53,44 +52,34 @@ pub(super) fn run(context: &Context<'_>, args: &MarginalsArgs) -> Result<()> {
     let data = world.agree(Hdf5File::open(&features.file).map_err(Into::into))?;
     let labels = Location { file: features.file.clone(), group: Role::Labels.group().into() };
     let labelled = data.has(Role::Labels.group());
-    let held = RowDistribution::Split;
-    let examples =
-        load_examples(world, &features, labelled.then_some(&labels), held, |_, columns, labels| {
-            let (file, data) = (args.model.clone(), features.to_string());
-            world.agree(if columns == model.features {
-                Ok(())
-            } else {
-                let differ =
-                    EstimateError::FeaturesDiffer { file, model: model.features, data, found: columns };
-                Err(differ.into())
-            })?;
-            world.agree(match labels {
-                Some(found) if found != model.labels => usage(format!(
-                    "{}: the model is for {} labels, but {data} has {found}",
-                    args.model.display(),
-                    model.labels,
-                    data = features.file.display(),
-                )),
-                _ => Ok(()),
-            })
+    let plan = plan_examples(world, &features, labelled.then_some(&labels))?;
+    world.agree(if plan.features() == model.features {
+        Ok(())
+    } else {
+        let (file, data) = (args.model.clone(), features.to_string());
+        let (model, found) = (model.features, plan.features());
+        Err(EstimateError::FeaturesDiffer { file, model, data, found }.into())
+    })?;
+    if let Some(found) = plan.labels() {
+        context.require(found == model.labels, || {
+            let (file, data) = (args.model.display(), features.file.display());
+            format!("{file}: the model is for {} labels, but {data} has {found}", model.labels)
         })?;
+    }
+    let examples = plan.load(RowDistribution::Split)?;
     phases.end("load");
     let ask = PredictOptions { keep: args.keep, beam: args.beam };
     let kept = predict_marginals(&model, &examples.features, ask, console);
     phases.end("estimate");
     let rows = examples.total_rows;
-    let mut matrices = vec![LocalMatrix {
-        group: "marginals",
+    let mut matrices =
+        vec![LocalMatrix { group: "marginals", rows, columns: model.labels, local: kept.view() }];
+    matrices.extend(examples.labels.as_ref().map(|labels| LocalMatrix {
+        group: "labels",
         rows,
-        columns: model.labels,
-        indptr: &kept.starts,
-        indices: &kept.labels,
-        values: &kept.marginals,
-    }];
-    let starts = examples.labels.as_ref().map(|labels| labels.indptr().raw_storage().to_vec());
-    if let (Some(labels), Some(starts)) = (&examples.labels, &starts) {
-        matrices.push(label_matrix(labels, starts, rows));
-    }
+        columns: labels.cols() as u64,
+        local: labels.into(),
+    }));
     write_file(world, &args.out, context.overwrite, &matrices, |file| {
         for names in ["label_names", "instance_names"] {
             if let Some(list) = read_names(&data, names) {
@@ -101,7 +90,7 @@ pub(super) fn run(context: &Context<'_>, args: &MarginalsArgs) -> Result<()> {
     })?;
     phases.end("write");
     phases.max_over_ranks(world);
-    let entries: u64 = world.gather_to_all(kept.labels.len() as u64).iter().sum();
+    let entries: u64 = world.gather_to_all(kept.view().entries() as u64).iter().sum();
     console.line(format_args!(
         "{} marginals of {} instances, {:.1} an instance of {} labels",
         format_count(entries),
@@ -125,16 +114,4 @@ pub(super) fn run(context: &Context<'_>, args: &MarginalsArgs) -> Result<()> {
             "peak_rss_bytes": phases.peak(),
         })
     })
-}
-
-/// The labels of the data, as they go along.
-fn label_matrix<'l>(labels: &'l Csr, starts: &'l [usize], rows: u64) -> LocalMatrix<'l> {
-    LocalMatrix {
-        group: "labels",
-        rows,
-        columns: labels.cols() as u64,
-        indptr: starts,
-        indices: labels.indices(),
-        values: labels.data(),
-    }
 }

@@ -14,6 +14,7 @@ use crate::load::{ExtraMemory, LoadOptions};
 use crate::pipeline::load_for_classifier;
 use crate::report::Phases;
 use crate::shard::{LabelId, Shard};
+use crate::sparse::RowsView;
 use crate::store::{LocalMatrix, Location, Role, write_file};
 
 /// Predict k labels per instance, drawn from the classifier's mixture
@@ -80,9 +81,7 @@ pub(super) fn run(context: &Context<'_>, args: &PredictArgs) -> Result<()> {
         group: "predictions",
         rows: shard.total_rows,
         columns: classifier.labels(),
-        indptr: &indptr,
-        indices: &indices,
-        values: &values,
+        local: RowsView::new(&indptr, &indices, &values),
     };
     write_file(world, &args.out, context.overwrite, &[matrix], |file| {
         file.new_attr::<u64>().create("seed")?.write_scalar(&args.seed)?;

@@ -9,8 +9,8 @@ use super::values::output_file;
 use crate::error::{Result, usage};
 use crate::format::format_count;
 use crate::report::{Align, Phases, Table};
-use crate::split::{ALL_ROLES, Balance, Fractions, Method, Origin, Parts, Split, SplitSource, balance};
-use crate::store::publish;
+use crate::split::{Balance, Fractions, Method, Origin, Parts, Split, SplitSource, balance};
+use crate::store::{Role, publish};
 
 /// Split a data set into parts, at random or stratified by label
 ///
@@ -72,7 +72,7 @@ pub(super) fn run(context: &Context<'_>, args: &SplitArgs) -> Result<()> {
         context.check_output(path, &[&args.data])?;
     }
     let mut phases = Phases::new();
-    let source = SplitSource::open(world, &args.data, &ALL_ROLES)?;
+    let source = SplitSource::open(world, &args.data, &Role::ALL)?;
     context.require(split.method == Method::Plain || source.labels().is_some(), || {
         let groups: Vec<&str> = source.groups.iter().map(|group| group.role.group()).collect();
         format!(

@@ -9,7 +9,7 @@ use super::files::SeenPath;
 use crate::classifier::Kernel;
 use crate::error::Error;
 use crate::host::host_name;
-use crate::load::{ExtraMemory, LoadOptions, LoadPlan, plan_load};
+use crate::load::{ExtraMemory, LoadOptions, LoadSummary, plan_load};
 use crate::machine::{Launcher, NodeSettings, Processors, Threads};
 use crate::memory::{LimitSource, MemoryLimit, memory_limits};
 use crate::probe::{AllreduceTiming, read_bandwidth, time_allreduce};
@@ -51,7 +51,7 @@ pub struct RankReport {
 pub enum LoadCheck {
     /// No data to load were named.
     NotRequested,
-    Fits(LoadPlan),
+    Fits(LoadSummary),
     /// Loading would fail with this message.
     Refused(String),
 }
@@ -78,7 +78,7 @@ pub fn examine(world: &World, request: &ExamineRequest<'_>) -> (Option<JobReport
     let plan = |load: &LoadOptions| plan_load(world, load, ExtraMemory::for_fitting(load.labels.is_some()));
     let (memory, problem) = match request.load.map(plan) {
         None => (LoadCheck::NotRequested, None),
-        Some(Ok(plan)) => (LoadCheck::Fits(plan), None),
+        Some(Ok(plan)) => (LoadCheck::Fits(plan.summary), None),
         Some(Err(error)) => (LoadCheck::Refused(error.to_string()), Some(error)),
     };
     let nodes = world.nodes();

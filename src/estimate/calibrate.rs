@@ -12,7 +12,7 @@ use super::predict::predict_marginals;
 use crate::calibration::{CalibrationMap, CalibrationMethod, MarginalHistogram};
 use crate::error::Result;
 use crate::format::format_count;
-use crate::sparse::Csr;
+use crate::sparse::{Csr, RowsView};
 use crate::store::ModelFile;
 use crate::world::World;
 
@@ -78,11 +78,10 @@ fn fit(
     let kept =
         predict_marginals(model, features, PredictOptions { keep: MARGINALS_PER_ROW, beam: None }, &());
     let mut counted = MarginalHistogram::default();
-    let indptr = labels.indptr();
-    let starts = indptr.raw_storage();
+    let all_labels = RowsView::from(labels);
     let mut found = CalibrationCounts { rows: features.rows() as u64, pairs: 0, positives: 0 };
     for row in 0..kept.rows() {
-        let true_labels = &labels.indices()[starts[row]..starts[row + 1]];
+        let true_labels = all_labels.row(row).0;
         for (label, marginal) in kept.row(row) {
             let positive = true_labels.binary_search(&label).is_ok();
             counted.add(marginal, positive);

@@ -2,7 +2,7 @@
 
 use crate::error::{Result, usage};
 use crate::load::{Examples, RowDistribution};
-use crate::sparse::Csr;
+use crate::sparse::{Csr, CsrBuilder, RowsView};
 use crate::split::{Fractions, Method, Split};
 use crate::world::World;
 
@@ -56,22 +56,18 @@ pub fn hold_out(
 
 /// Some rows of a matrix.
 fn select_rows(matrix: &Csr, wanted: impl Fn(usize) -> bool) -> Csr {
-    let indptr = matrix.indptr();
-    let starts = indptr.raw_storage();
-    let (mut ends, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+    let (all, mut selected) = (RowsView::from(matrix), CsrBuilder::default());
     for row in (0..matrix.rows()).filter(|&row| wanted(row)) {
-        let entries = starts[row]..starts[row + 1];
-        columns.extend_from_slice(&matrix.indices()[entries.clone()]);
-        values.extend_from_slice(&matrix.data()[entries]);
-        ends.push(columns.len());
+        let (columns, values) = all.row(row);
+        selected.push_row(columns, values);
     }
-    Csr::new((ends.len() - 1, matrix.cols()), ends, columns, values)
+    selected.finish(matrix.cols())
 }
 
 /// The rows of all ranks, in the order of ranks, on rank 0. Collective.
 fn gather_rows(world: &World, matrix: &Csr) -> Option<Csr> {
-    let lengths: Vec<u64> =
-        matrix.indptr().raw_storage().windows(2).map(|pair| (pair[1] - pair[0]) as u64).collect();
+    let starts = RowsView::from(matrix).starts;
+    let lengths: Vec<u64> = starts.windows(2).map(|pair| (pair[1] - pair[0]) as u64).collect();
     let lengths = world.gather(&lengths);
     let columns = world.gather(matrix.indices());
     let values = world.gather(matrix.data());

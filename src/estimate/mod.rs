@@ -11,7 +11,6 @@ pub mod mlp;
 mod model;
 pub mod plt;
 mod predict;
-mod rows_view;
 mod top_marginals;
 
 pub use calibrate::{CalibrationCounts, CalibrationOptions, calibrate};
@@ -19,5 +18,4 @@ pub use error::EstimateError;
 pub use hold_out::{CalibrationRows, hold_out};
 pub use model::{Estimator, Model, PredictOptions};
 pub use predict::predict_marginals;
-pub use rows_view::RowsView;
 pub use top_marginals::TopMarginals;

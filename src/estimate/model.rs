@@ -5,10 +5,10 @@ use std::path::Path;
 use super::error::EstimateError;
 use super::mlp::Network;
 use super::plt::{CompiledForest, Forest};
-use super::rows_view::RowsView;
 use super::top_marginals::TopMarginals;
 use crate::calibration::CalibrationMap;
 use crate::error::Result;
+use crate::sparse::RowsView;
 use crate::store::ModelFile;
 
 /// What is wanted of each row.
@@ -72,7 +72,7 @@ impl Model {
         };
         // It rises, so that the largest are the same as without it.
         if let Some(map) = &self.calibration {
-            kept.marginals.iter_mut().for_each(|marginal| *marginal = map.apply(*marginal));
+            kept.marginals_mut().iter_mut().for_each(|marginal| *marginal = map.apply(*marginal));
         }
         kept
     }

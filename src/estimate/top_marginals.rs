@@ -1,21 +1,14 @@
 //! The marginals that are kept of each row.
 
+use crate::sparse::{CsrBuilder, RowsView};
+
 /// A label and its marginal.
 pub type Marginal = (u32, f32);
 
-/// Rows of marginals, as a CSR matrix has them: labels ascending in each row, all marginals above 0.
-#[derive(Clone, Debug, PartialEq)]
+/// Rows of marginals: labels ascend in each row, all marginals are above 0.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct TopMarginals {
-    /// Where each row begins, and the last one ends.
-    pub starts: Vec<usize>,
-    pub labels: Vec<u32>,
-    pub marginals: Vec<f32>,
-}
-
-impl Default for TopMarginals {
-    fn default() -> TopMarginals {
-        TopMarginals { starts: vec![0], labels: Vec::new(), marginals: Vec::new() }
-    }
+    kept: CsrBuilder,
 }
 
 impl TopMarginals {
@@ -26,10 +19,7 @@ impl TopMarginals {
             all.select_nth_unstable_by(keep, |a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
             all.truncate(keep);
         }
-        all.sort_unstable_by_key(|it| it.0);
-        self.labels.extend(all.iter().map(|it| it.0));
-        self.marginals.extend(all.iter().map(|it| it.1));
-        self.starts.push(self.labels.len());
+        self.kept.push_entries(all);
     }
 
     /// The same of the marginals of all labels, in their order. `scratch` is memory to be used again.
@@ -51,10 +41,11 @@ impl TopMarginals {
                 }
             }
         }
-        let start = self.labels.len();
-        self.labels.resize(start + all.len(), 0);
-        self.marginals.resize(start + all.len(), 0.0);
-        let (labels, marginals) = (&mut self.labels[start..], &mut self.marginals[start..]);
+        let CsrBuilder { starts, columns, values } = &mut self.kept;
+        let start = columns.len();
+        columns.resize(start + all.len(), 0);
+        values.resize(start + all.len(), 0.0);
+        let (labels, marginals) = (&mut columns[start..], &mut values[start..]);
         let mut kept = 0;
         if ties == usize::MAX {
             for (label, &marginal) in (0..).zip(all) {
@@ -73,26 +64,31 @@ impl TopMarginals {
                 }
             }
         }
-        self.labels.truncate(start + kept);
-        self.marginals.truncate(start + kept);
-        self.starts.push(start + kept);
+        columns.truncate(start + kept);
+        values.truncate(start + kept);
+        starts.push(start + kept);
     }
 
     /// Adds the rows of `other` behind these.
     pub fn append(&mut self, other: &TopMarginals) {
-        let before = self.labels.len();
-        self.starts.extend(other.starts[1..].iter().map(|at| before + at));
-        self.labels.extend_from_slice(&other.labels);
-        self.marginals.extend_from_slice(&other.marginals);
+        self.kept.append(&other.kept);
+    }
+
+    pub fn view(&self) -> RowsView<'_> {
+        self.kept.view()
+    }
+
+    pub fn marginals_mut(&mut self) -> &mut [f32] {
+        &mut self.kept.values
     }
 
     pub fn rows(&self) -> usize {
-        self.starts.len() - 1
+        self.view().count()
     }
 
     pub fn row(&self, row: usize) -> impl Iterator<Item = Marginal> {
-        let entries = self.starts[row]..self.starts[row + 1];
-        self.labels[entries.clone()].iter().copied().zip(self.marginals[entries].iter().copied())
+        let (labels, marginals) = self.view().row(row);
+        labels.iter().copied().zip(marginals.iter().copied())
     }
 }
 
@@ -106,7 +102,7 @@ mod tests {
         kept.push(&mut vec![(4, 0.25), (9, 0.5), (1, 0.25), (2, 0.0), (7, 0.25)], 3);
         kept.push(&mut vec![], 3);
         assert_eq!(kept.row(0).collect::<Vec<_>>(), [(1, 0.25), (4, 0.25), (9, 0.5)]);
-        assert_eq!(kept.starts, [0, 3, 3]);
+        assert_eq!(kept.view().starts, [0, 3, 3]);
     }
 
     #[test]
@@ -130,6 +126,6 @@ mod tests {
         first.push(&mut vec![(1, 0.5)], 2);
         let second = first.clone();
         first.append(&second);
-        assert_eq!((first.starts, first.labels), (vec![0, 1, 2], vec![1, 1]));
+        assert_eq!((first.view().starts, first.view().columns), (&[0, 1, 2][..], &[1, 1][..]));
     }
 }

@@ -1,8 +1,7 @@
 //! Sums over rows, from which all metrics are computed. They are integers, so ranks and threads may add them in any order.
 
-use crate::classifier::{
-    DrawOptions, Mixture, Pick, add_counts, count_positives, fold_predictions, propensities,
-};
+use crate::classifier::{DrawOptions, Mixture, Pick, add_counts, fold_predictions, propensities};
+use crate::load::LabelCounts;
 use crate::measure::ConfusionCounts;
 use crate::shard::{FixedPoint, Shard};
 use crate::world::World;
@@ -106,10 +105,9 @@ fn sum_over_ranks(world: &World, shard: &Shard, k: usize, parts: Vec<TallySums<'
         counts = add_counts(counts, part.counts);
         values.iter_mut().zip(part.values).for_each(|(sum, part)| *sum += part);
     }
-    let mut positives = count_positives(shard);
     world.sum(&mut counts.true_positives, shard.total_rows);
     world.sum(&mut counts.predicted, shard.total_rows);
-    world.sum(&mut positives, shard.total_rows);
+    let positives = LabelCounts::of_shard(world, shard).positives;
     world.sum(&mut values, u64::MAX);
     let fixed = FixedPoint::for_terms(shard.total_rows);
     let [recall, f1, ndcg, propensity_hits, propensity_best] = values.map(|sum| fixed.decode(sum));

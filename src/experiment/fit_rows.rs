@@ -3,7 +3,7 @@
 use super::FitTarget;
 use crate::error::Result;
 use crate::format::format_count;
-use crate::load::{ExtraMemory, LoadOptions, load_shard_with_plan};
+use crate::load::{ExtraMemory, LoadOptions, LoadSummary, plan_load};
 use crate::report::Console;
 use crate::shard::{FixedPoint, Shard, Targets};
 use crate::world::World;
@@ -15,17 +15,16 @@ pub(super) fn load_rows(
     files: &LoadOptions,
     extra: ExtraMemory,
 ) -> Result<Shard> {
-    load_shard_with_plan(world, files, extra, |plan| {
-        console.line(format_args!(
-            "loading {}: {} instances x {} labels, {} stored; needs {}",
-            files.marginals,
-            format_count(plan.rows),
-            format_count(plan.labels),
-            format_count(plan.entries),
-            plan.memory
-        ));
-        Ok(())
-    })
+    let plan = plan_load(world, files, extra)?;
+    let LoadSummary { rows, labels, entries, memory, .. } = plan.summary;
+    console.line(format_args!(
+        "loading {}: {} instances x {} labels, {} stored; needs {memory}",
+        files.marginals,
+        format_count(rows),
+        format_count(labels),
+        format_count(entries)
+    ));
+    plan.load()
 }
 
 /// Returns what fits load, and the memory they need in addition.

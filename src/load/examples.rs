@@ -1,21 +1,22 @@
-//! Features and labels of the same rows, in memory: what estimators learn from, and what they are asked about.
+//! Features and labels of the same rows in memory, for training estimators and for applying them.
 
 use std::ops::Range;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::shard::{read_rows, rows_of_this_rank};
-use crate::error::{Result, usage};
-use crate::sparse::Csr;
-use crate::store::{Hdf5File, Location, MatrixFile, ValueKind};
+use super::open::{ColumnMeaning, open_with_labels, rows_of_this_rank};
+use super::read::read_rows;
+use crate::error::Result;
+use crate::sparse::{Csr, RowsView};
+use crate::store::{Location, MatrixFile, ValueKind};
 use crate::world::World;
 
-/// Which rows a rank holds.
+/// The rows that each rank holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowDistribution {
-    /// A contiguous share of its own, balanced by stored features.
+    /// A contiguous range per rank, balanced by stored features.
     Split,
-    /// All of them, on every rank.
+    /// All rows on every rank.
     Replicated,
 }
 
@@ -23,30 +24,29 @@ pub enum RowDistribution {
 pub struct Examples {
     /// Global row numbers.
     pub rows: Range<u64>,
-    /// Rows of all ranks together.
+    /// Number of rows on all ranks together.
     pub total_rows: u64,
     pub features: Csr,
     pub labels: Option<Csr>,
 }
 
 impl Examples {
-    /// A number that is the same for the same rows, however many ranks hold them, and another for others. Collective.
+    /// Returns a digest of the rows, which does not depend on how many ranks hold them. Collective.
     pub fn digest(&self, world: &World, held: RowDistribution) -> u64 {
-        let matrices: Vec<&Csr> =
-            [Some(&self.features), self.labels.as_ref()].into_iter().flatten().collect();
-        let starts: Vec<Vec<usize>> = matrices.iter().map(|it| it.indptr().raw_storage().to_vec()).collect();
+        let matrices: Vec<RowsView<'_>> =
+            std::iter::once(&self.features).chain(&self.labels).map(RowsView::from).collect();
         let row = |local: usize| {
             let mut hasher = Xxh3::new();
             hasher.update(&(self.rows.start + local as u64).to_le_bytes());
-            for (matrix, starts) in matrices.iter().zip(&starts) {
-                let entries = starts[local]..starts[local + 1];
-                hasher.update(&(entries.len() as u64).to_le_bytes());
-                hasher.update(bytemuck::cast_slice(&matrix.indices()[entries.clone()]));
-                hasher.update(bytemuck::cast_slice(&matrix.data()[entries]));
+            for matrix in &matrices {
+                let (columns, values) = matrix.row(local);
+                hasher.update(&(columns.len() as u64).to_le_bytes());
+                hasher.update(bytemuck::cast_slice(columns));
+                hasher.update(bytemuck::cast_slice(values));
             }
             hasher.digest()
         };
-        // A sum, so that it does not matter who holds which row.
+        // Addition, so that the distribution of rows does not matter.
         let mine = (0..self.features.rows()).map(row).fold(0, u64::wrapping_add);
         match held {
             RowDistribution::Replicated => mine,
@@ -55,49 +55,49 @@ impl Examples {
     }
 }
 
-/// Reads features, and labels where wanted. `check` is told the shapes (rows and columns of the features, columns of
-/// the labels) before any entry is read; it may refuse. Collective.
-pub fn load_examples(
-    world: &World,
+/// Examples about to be loaded, of which only shapes have been read.
+pub struct ExamplesPlan<'w> {
+    world: &'w World,
+    features: MatrixFile,
+    labels: Option<MatrixFile>,
+}
+
+/// Opens features and, where given, labels. Collective.
+pub fn plan_examples<'w>(
+    world: &'w World,
     features: &Location,
     labels: Option<&Location>,
-    held: RowDistribution,
-    check: impl FnOnce(u64, u64, Option<u64>) -> Result<()>,
-) -> Result<Examples> {
-    let file = world.agree(Hdf5File::open(&features.file).map_err(Into::into))?;
-    let matrix = world.agree(MatrixFile::open(&file, features.clone()).map_err(Into::into))?;
-    let labels_file = match labels {
-        Some(location) => Some(world.agree(Hdf5File::open(&location.file).map_err(Into::into))?),
-        None => None,
-    };
-    let label_matrix = match (&labels_file, labels) {
-        (Some(file), Some(location)) => {
-            Some(world.agree(MatrixFile::open(file, location.clone()).map_err(Into::into))?)
-        }
-        _ => None,
-    };
-    let (total_rows, columns) = matrix.shape();
-    if let Some(labels) = &label_matrix {
-        let rows = labels.shape().0;
-        world.agree(if rows == total_rows {
-            Ok(())
-        } else {
-            usage(format!(
-                "{} has {total_rows} rows but {} has {rows}; both must have one row an instance",
-                matrix.location(),
-                labels.location()
-            ))
-        })?;
+) -> Result<ExamplesPlan<'w>> {
+    let opened = open_with_labels(features, labels, ColumnMeaning::Features);
+    let (features, labels) = world.agree(opened.map_err(Into::into))?;
+    Ok(ExamplesPlan { world, features, labels })
+}
+
+impl ExamplesPlan<'_> {
+    pub fn rows(&self) -> u64 {
+        self.features.shape().0
     }
-    check(total_rows, columns, label_matrix.as_ref().map(|labels| labels.shape().1))?;
-    let rows = match held {
-        RowDistribution::Split => rows_of_this_rank(world, &matrix)?,
-        RowDistribution::Replicated => 0..total_rows,
-    };
-    let labels = match &label_matrix {
-        Some(labels) => Some(read_rows(world, labels, rows.clone(), ValueKind::Labels)?),
-        None => None,
-    };
-    let features = read_rows(world, &matrix, rows.clone(), ValueKind::Finite)?;
-    Ok(Examples { rows, total_rows, features, labels })
+
+    /// Returns the number of features.
+    pub fn features(&self) -> u64 {
+        self.features.shape().1
+    }
+
+    /// Returns the number of labels, if labels were given.
+    pub fn labels(&self) -> Option<u64> {
+        self.labels.as_ref().map(|labels| labels.shape().1)
+    }
+
+    /// Reads the rows. Collective.
+    pub fn load(self, held: RowDistribution) -> Result<Examples> {
+        let (world, total_rows) = (self.world, self.rows());
+        let rows = match held {
+            RowDistribution::Split => rows_of_this_rank(world, &self.features)?,
+            RowDistribution::Replicated => 0..total_rows,
+        };
+        let read = |matrix, content| read_rows(world, matrix, rows.clone(), content);
+        let labels = self.labels.as_ref().map(|labels| read(labels, ValueKind::Labels)).transpose()?;
+        let features = read(&self.features, ValueKind::Finite)?;
+        Ok(Examples { rows, total_rows, features, labels })
+    }
 }

@@ -2,14 +2,16 @@
 
 mod examples;
 mod memory_estimate;
+mod open;
 mod pack;
+mod plan;
+mod positives;
 mod predictions;
-mod shard;
+mod read;
 
-pub use examples::{Examples, RowDistribution, load_examples};
-pub use memory_estimate::memory_of_each_rank;
+pub use examples::{Examples, ExamplesPlan, RowDistribution, plan_examples};
+pub use memory_estimate::{ExtraMemory, memory_of_each_rank};
+pub use plan::{LoadOptions, LoadPlan, LoadSummary, load_shard, plan_load};
+pub use positives::{LabelCounts, total_positives};
 pub use predictions::{PredictionShard, load_predictions};
-pub use shard::{
-    ExtraMemory, LoadOptions, LoadPlan, load_labels, load_shard, load_shard_with_plan, plan_load,
-    total_positives,
-};
+pub use read::read_csr;

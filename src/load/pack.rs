@@ -1,56 +1,49 @@
-//! From a file into the arrays of a pass, by all threads: each reads and checks a block, and puts it where
-//! it will read it again.
+//! Reading marginals directly into the arrays of a pass. The thread that reads a block also writes it, so that its pages are
+//! near the processor that will process the block.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::read::read_blocks;
 use crate::buffers::{ZeroedArray, prefetch::prefetch_ahead};
 use crate::shard::{
     BlockHitBits, ColumnCoding, EntryColumns, EntryIndex, HitBits, LabelFrequencies, Marginals, PADDING,
     RowBlocks,
 };
-use crate::sparse::{Csr, row_indices};
+use crate::sparse::{Csr, RowsView};
 use crate::store::{MatrixFile, RowStarts, Slab, StoreError, ValueKind};
 
-/// What a thread has while it reads.
-struct BlockReader {
-    slab: Slab,
-    /// The first block that could not be read, and why.
-    first_error: Option<(usize, StoreError)>,
-    /// Which entries of a block are of true labels.
+/// The state of a thread that looks for true labels among the entries of its blocks.
+struct HitMarker {
+    /// The entries of a block that are true labels, as bits.
     marks: BlockHitBits,
-    /// True labels of a block, each with the size of its marginal.
+    /// The true labels of a block, each with the scaled marginal of its entry.
     true_entries: Vec<(u32, u32)>,
-    /// The sums of those, by label; see [`LabelFrequencies::hit_mass`].
+    /// The sums of those, by label; see [`LabelFrequencies::hit_mass`]. Empty if they are not needed.
     hit_mass: ZeroedArray<u32>,
-    /// Rows that were added to them, and sums of so many earlier ones that the next could have been too large.
+    /// Rows in these sums, and the sums of earlier rows, which were moved away before they could overflow.
     rows_added: usize,
     earlier_mass: Vec<u64>,
 }
 
-/// Rows of which every sum fits.
+/// Rows whose sums cannot overflow.
 const MAX_ROWS_ADDED: usize = (u32::MAX / LabelFrequencies::MASS_OF_ONE as u32) as usize;
 
-impl BlockReader {
-    /// One that adds up what is found of so many labels.
-    fn new(labels: usize) -> BlockReader {
-        let (slab, marks) = (Slab::default(), BlockHitBits::default());
-        let (hit_mass, earlier_mass) = (ZeroedArray::new(labels), Vec::new());
-        BlockReader {
-            slab,
-            first_error: None,
-            marks,
+impl HitMarker {
+    fn new(labels: usize) -> HitMarker {
+        HitMarker {
+            marks: BlockHitBits::default(),
             true_entries: Vec::new(),
-            hit_mass,
+            hit_mass: ZeroedArray::new(labels),
             rows_added: 0,
-            earlier_mass,
+            earlier_mass: Vec::new(),
         }
     }
 
-    /// Marks true labels of a block. Where it is asked for, adds up what is found of each.
-    fn mark_true_labels(
+    /// Marks the true labels of a block and adds up their marginals.
+    fn mark(
         &mut self,
         hits: &HitBits,
+        slab: &Slab,
         true_labels: &Csr,
         rows: Range<usize>,
         start: impl Fn(usize) -> usize,
@@ -58,14 +51,14 @@ impl BlockReader {
         if !self.hit_mass.is_empty() {
             self.reserve_rows(rows.len());
         }
-        let BlockReader { slab, marks, true_entries, hit_mass, .. } = self;
+        let HitMarker { marks, true_entries, hit_mass, .. } = self;
         true_entries.clear();
         marks.reset(start(rows.start)..start(rows.end));
+        let true_labels = RowsView::from(true_labels);
         let mut first = 0;
         for (local, &end) in rows.zip(&slab.ends) {
             let (stored, values) = (&slab.columns[first..end], &slab.values[first..end]);
-            let start = EntryIndex(start(local));
-            marks.mark(start, stored, row_indices(true_labels, local), |position| {
+            marks.mark(EntryIndex(start(local)), stored, true_labels.row(local).0, |position| {
                 let mass = values[position.index()] * LabelFrequencies::MASS_OF_ONE;
                 true_entries.push((stored[position.index()], mass as u32));
             });
@@ -80,7 +73,7 @@ impl BlockReader {
         }
     }
 
-    /// Makes room for the sums of so many rows more.
+    /// Ensures that the sums cannot overflow when `rows` more rows are added.
     fn reserve_rows(&mut self, rows: usize) {
         if self.rows_added + rows > MAX_ROWS_ADDED {
             self.earlier_mass = self.take_hit_mass();
@@ -90,7 +83,7 @@ impl BlockReader {
         self.rows_added += rows;
     }
 
-    /// What is found of each label in all rows.
+    /// Returns the sums over all rows.
     fn take_hit_mass(&mut self) -> Vec<u64> {
         let mut all = std::mem::take(&mut self.earlier_mass);
         all.resize(self.hit_mass.len(), 0);
@@ -99,11 +92,10 @@ impl BlockReader {
     }
 }
 
-/// Loads the rows of `starts`, and marks the entries of labels that are in `true_labels`. Of several bad rows the
-/// first is named. Where `positives` of all ranks are given, returns what is found of each label in these rows, too: see
-/// [`LabelFrequencies::hit_mass`].
-pub(crate) fn load_packed(
-    matrix: &MatrixFile<'_>,
+/// Loads the rows of `starts` and marks the entries that are in `true_labels`. An error names the first bad row. With
+/// `positives` of all ranks, also returns [`LabelFrequencies::hit_mass`] of these rows.
+pub(super) fn load_packed(
+    matrix: &MatrixFile,
     starts: RowStarts,
     content: ValueKind,
     true_labels: Option<&Csr>,
@@ -115,43 +107,25 @@ pub(crate) fn load_packed(
     let nonzero = |positives: &[u64]| positives.iter().filter(|&&positives| positives > 0).count();
     let mut columns =
         EntryColumns::new(entries, ColumnCoding::with_distinct(labels, positives.map_or(labels, nonzero)));
-    // Zeros that cost nothing: each page is the thread's that first writes to it.
+    // Untouched zeros: each page is placed near the thread that first writes to it.
     let mut values = vec![0.0; entries + PADDING];
     let hits = HitBits::new(true_labels.map_or(0, |_| entries));
     let start = |row: usize| starts.starts()[row] as usize;
     let value_pieces = blocks.pieces(&mut values, start);
     let column_pieces = columns.pieces(&blocks, start);
-    let first_bad = AtomicUsize::new(usize::MAX);
-    let mut readers = blocks.fold(
-        || BlockReader::new(positives.map_or(0, <[u64]>::len)),
-        |reader, block| {
-            // Behind a bad block nothing matters any more; before it, another may be.
-            if first_bad.load(Ordering::Relaxed) < block {
-                return;
-            }
-            let rows = blocks.rows(block);
-            if let Err(error) = matrix.read_slab(&starts, rows.clone(), content, &mut reader.slab) {
-                first_bad.fetch_min(block, Ordering::Relaxed);
-                if reader.first_error.as_ref().is_none_or(|(first, _)| block < *first) {
-                    reader.first_error = Some((block, error));
-                }
-                return;
-            }
-            if let Some(true_labels) = true_labels {
-                reader.mark_true_labels(&hits, true_labels, rows, start);
-            }
-            value_pieces.with_untouched(block, |values| values.copy_from_slice(&reader.slab.values));
-            column_pieces.write_labels(block, &reader.slab.columns);
-        },
-    );
+    let summed_labels = positives.map_or(0, <[u64]>::len);
+    let write = |marker: &mut HitMarker, block, slab: &Slab| {
+        if let Some(true_labels) = true_labels {
+            marker.mark(&hits, slab, true_labels, blocks.rows(block), start);
+        }
+        value_pieces.with_untouched(block, |values| values.copy_from_slice(&slab.values));
+        column_pieces.write_labels(block, &slab.columns);
+    };
+    let markers = read_blocks(matrix, &starts, content, &blocks, || HitMarker::new(summed_labels), write)?;
     drop((value_pieces, column_pieces));
-    let mut hit_mass = vec![0; positives.map_or(0, <[u64]>::len)];
-    for reader in &mut readers {
-        hit_mass.iter_mut().zip(reader.take_hit_mass()).for_each(|(sum, hit_mass)| *sum += hit_mass);
-    }
-    let failures = readers.into_iter().filter_map(|reader| reader.first_error);
-    if let Some((_, error)) = failures.min_by_key(|first_error| first_error.0) {
-        return Err(error);
+    let mut hit_mass = vec![0; summed_labels];
+    for mut marker in markers {
+        hit_mass.iter_mut().zip(marker.take_hit_mass()).for_each(|(sum, hit_mass)| *sum += hit_mass);
     }
     Ok((Marginals::new(labels, starts.into_starts(), columns, values, blocks), hits, hit_mass))
 }

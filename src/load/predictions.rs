@@ -1,44 +1,41 @@
-//! Predictions made before, by us or by anybody, beside the labels they are judged by.
+//! Loading predictions, by macrok or another program, with the labels that they are evaluated on.
 
-use super::shard::{read_rows, rows_of_this_rank, same_shape};
+use super::open::{ColumnMeaning, open_with_labels, rows_of_this_rank};
+use super::read::read_rows;
 use crate::error::{Result, usage};
 use crate::shard::{Marginals, Shard, Targets, TrueLabels};
-use crate::sparse::row_indices;
-use crate::store::{Hdf5File, Location, MatrixFile, ValueKind};
+use crate::sparse::RowsView;
+use crate::store::{Location, ValueKind};
 use crate::world::World;
 
-/// Predictions beside labels.
+/// Predictions with labels.
 pub struct PredictionShard {
-    /// Its matrix holds scores of predicted labels instead of marginals.
+    /// The shard, whose matrix holds the scores of predicted labels instead of marginals.
     pub shard: Shard,
     pub k: usize,
 }
 
-/// Loads predictions (as the shard's matrix) and labels. Every row must have the same number of
-/// labels, k.
+/// Loads predictions and labels. Every row must have the same number of predicted labels, k. Collective.
 pub fn load_predictions(world: &World, predictions: &Location, labels: &Location) -> Result<PredictionShard> {
-    let file = world.agree(Hdf5File::open(&predictions.file).map_err(Into::into))?;
-    let matrix = world.agree(MatrixFile::open(&file, predictions.clone()).map_err(Into::into))?;
-    let labels_file = world.agree(Hdf5File::open(&labels.file).map_err(Into::into))?;
-    let labels = world.agree(MatrixFile::open(&labels_file, labels.clone()).map_err(Into::into))?;
-    world.agree(same_shape(&matrix, &labels).map_err(Into::into))?;
+    let opened = open_with_labels(predictions, Some(labels), ColumnMeaning::Labels);
+    let (matrix, labels) = world.agree(opened.map_err(Into::into))?;
     let rows = rows_of_this_rank(world, &matrix)?;
     let scores = read_rows(world, &matrix, rows.clone(), ValueKind::Finite)?;
     let total_rows = matrix.shape().0;
-    // The first row says what k is; then every row must have it. A rank may have no row at all.
-    let first = if scores.rows() > 0 { row_indices(&scores, 0).len() as u64 + 1 } else { 0 };
+    // The first row decides k. Ranks may have no row.
+    let lengths = RowsView::from(&scores).starts.windows(2).map(|pair| pair[1] - pair[0]);
+    let first = lengths.clone().next().map_or(0, |length| length as u64 + 1);
     let first = world.gather_to_all(first).into_iter().find(|&first| first > 0);
     let k = first.map_or(0, |first| first as usize - 1);
-    let odd = (0..scores.rows()).find(|&local| row_indices(&scores, local).len() != k);
+    let odd = lengths.clone().zip(rows.clone()).find(|&(length, _)| length != k);
     world.agree(match odd {
-        Some(local) => usage(format!(
-            "{predictions}: row {} has {} labels, but row 0 has {k}; every row must have the same number, k",
-            rows.start + local as u64,
-            row_indices(&scores, local).len()
+        Some((length, row)) => usage(format!(
+            "{predictions}: row {row} has {length} labels, but row 0 has {k}; every row must have the same number, k"
         )),
         None if k == 0 => usage(format!("{predictions}: no labels are predicted")),
         None => Ok(()),
     })?;
+    let labels = labels.expect("labels were opened");
     let labels = read_rows(world, &labels, rows.clone(), ValueKind::Labels)?;
     let marginals = Marginals::from(&scores);
     let targets = Targets::Labels(TrueLabels::new(labels, &marginals));

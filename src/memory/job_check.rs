@@ -13,7 +13,7 @@ use crate::host::host_name;
 use crate::world::{Nodes, World};
 
 /// What is needed, and that there is room for it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryBudget {
     /// Bytes needed by all ranks of the job.
     pub need: u64,

@@ -1,7 +1,7 @@
 //! The data of a search, and the facts that identify them on any number of ranks.
 
 use crate::checkpoint::Fingerprint;
-use crate::classifier::count_positives;
+use crate::load::LabelCounts;
 use crate::measure::Population;
 use crate::random::mix_bits;
 use crate::shard::{Shard, Targets};
@@ -20,9 +20,8 @@ const MAX_CHECKSUM_ENTRIES: u64 = 1 << 22;
 
 /// Counts the rows of all ranks, and the positives of every label. Collective.
 pub fn count_population(world: &World, shard: &Shard) -> Population {
-    let mut positives = count_positives(shard);
-    world.sum(&mut positives, shard.total_rows.saturating_mul(shard.count_unit()));
-    Population { rows: shard.total_rows, unit: shard.count_unit(), positives }
+    let LabelCounts { positives, rows } = LabelCounts::of_shard(world, shard);
+    Population { rows, unit: shard.count_unit(), positives }
 }
 
 impl<'s> FitData<'s> {

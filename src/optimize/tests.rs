@@ -7,7 +7,7 @@ use crate::job::StopControl;
 use crate::measure::{ConfusionTensor, Metric};
 use crate::shard::{Marginals, Shard, Targets, TrueLabels};
 use crate::sparse::Csr;
-use crate::synth::{Generator, MatrixRows, SynthShape, generate};
+use crate::synth::{Generator, SynthShape, generate};
 use crate::world::World;
 
 fn shard() -> Shard {
@@ -18,10 +18,9 @@ fn shard_of(rows: u64, labels: u32) -> Shard {
     let shape =
         SynthShape { instances: rows, labels, features: 50, nnz: 20, average_labels: 3.0, exponent: 1.0 };
     let made = generate(&Generator::new(shape, 0), 0..rows, &());
-    let matrix =
-        |part: MatrixRows| Csr::new((rows as usize, labels as usize), part.indptr, part.indices, part.values);
-    let marginals = Marginals::from(&matrix(made.marginals));
-    let targets = Targets::Labels(TrueLabels::new(matrix(made.labels), &marginals));
+    let labels = labels as usize;
+    let marginals = Marginals::from(&made.marginals.finish(labels));
+    let targets = Targets::Labels(TrueLabels::new(made.labels.finish(labels), &marginals));
     Shard { rows: 0..rows, total_rows: rows, marginals, targets }
 }
 
@@ -169,9 +168,8 @@ fn fingerprint_of(change: impl FnOnce(&mut Csr, &mut Csr)) -> String {
     let shape =
         SynthShape { instances: rows, labels, features: 50, nnz: 20, average_labels: 3.0, exponent: 1.0 };
     let made = generate(&Generator::new(shape, 0), 0..rows, &());
-    let matrix =
-        |part: MatrixRows| Csr::new((rows as usize, labels as usize), part.indptr, part.indices, part.values);
-    let (mut marginals, mut true_labels) = (matrix(made.marginals), matrix(made.labels));
+    let (mut marginals, mut true_labels) =
+        (made.marginals.finish(labels as usize), made.labels.finish(labels as usize));
     change(&mut marginals, &mut true_labels);
     let marginals = Marginals::from(&marginals);
     let targets = Targets::Labels(TrueLabels::new(true_labels, &marginals));

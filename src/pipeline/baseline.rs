@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use super::{LabelCounts, check_budget};
+use super::check_budget;
 use crate::classifier::{BaselineConstants, BaselineStrategy, Candidates, Mixture, baseline_rule};
 use crate::classifier_file::ClassifierFile;
 use crate::error::Result;
+use crate::load::LabelCounts;
 use crate::store::{Location, Overwrite};
 use crate::world::World;
 

@@ -2,12 +2,11 @@
 
 use std::path::Path;
 
-use super::LabelCounts;
 use crate::classifier::{Mixture, Pick};
 use crate::classifier_file::ClassifierFile;
 use crate::error::{Result, usage};
 use crate::evaluate::{Evaluation, InversePropensities, Summary, score, summarise, tally};
-use crate::load::{ExtraMemory, LoadOptions, PredictionShard, load_predictions, load_shard_with_plan};
+use crate::load::{ExtraMemory, LabelCounts, LoadOptions, PredictionShard, load_predictions, plan_load};
 use crate::progress::Progress;
 use crate::shard::{LabelId, Shard};
 use crate::store::Location;
@@ -80,15 +79,15 @@ pub fn load_for_classifier(
     classifier: &ClassifierFile,
     extra: ExtraMemory,
 ) -> Result<Shard> {
-    let labels = classifier.labels();
-    load_shard_with_plan(world, load, extra, |plan| {
-        world.agree(if labels == plan.labels {
-            Ok(())
-        } else {
-            let (path, data) = (path.display(), &load.marginals);
-            usage(format!("{path} is for {labels} labels, but {data} has {}", plan.labels))
-        })
-    })
+    let plan = plan_load(world, load, extra)?;
+    let (labels, found) = (classifier.labels(), plan.summary.labels);
+    world.agree(if labels == found {
+        Ok(())
+    } else {
+        let (path, data) = (path.display(), &load.marginals);
+        usage(format!("{path} is for {labels} labels, but {data} has {found}"))
+    })?;
+    plan.load()
 }
 
 /// Loads predictions and true labels. Collective.

@@ -7,13 +7,12 @@ use crate::checkpoint::{CheckpointPolicy, Fingerprint};
 use crate::classifier_file::ClassifierFile;
 use crate::error::{Result, usage};
 use crate::job::StopControl;
-use crate::load::{ExtraMemory, LoadOptions, LoadPlan, load_shard_with_plan};
+use crate::load::{ExtraMemory, LoadOptions, LoadPlan, plan_load};
 use crate::measure::{Metric, monotone};
 use crate::optimize::{
     FinishedFit, FitConfig, FitData, FitProblem, InitialClassifier, InitialSource, fit, request_fingerprint,
 };
 use crate::progress::Progress;
-use crate::shard::Shard;
 use crate::store::Overwrite;
 use crate::world::World;
 
@@ -64,22 +63,11 @@ impl FitRequest {
         }
     }
 
-    /// Loads the rows, once `k` and the initial classifier are known to suit them; `announce` gets the plan before.
-    /// Collective.
-    pub fn load(
-        &self,
-        world: &World,
-        initial: &InitialClassifier,
-        announce: impl FnOnce(&LoadPlan),
-    ) -> Result<(Shard, LoadPlan)> {
-        let mut planned = None;
-        let shard = load_shard_with_plan(world, &self.load, self.extra_memory(), |plan| {
-            world.agree(self.check_labels(initial, plan.labels as usize))?;
-            announce(plan);
-            planned = Some(plan.clone());
-            Ok(())
-        })?;
-        Ok((shard, planned.expect("what is loaded was planned")))
+    /// Plans to load the rows, and checks that `k` and the initial classifier suit them. Collective.
+    pub fn plan_load<'w>(&self, world: &'w World, initial: &InitialClassifier) -> Result<LoadPlan<'w>> {
+        let plan = plan_load(world, &self.load, self.extra_memory())?;
+        world.agree(self.check_labels(initial, plan.summary.labels as usize))?;
+        Ok(plan)
     }
 
     /// Refuses rows with fewer than `k` labels, and an initial classifier for other labels.

@@ -4,12 +4,10 @@
 mod baseline;
 mod evaluate;
 mod fit;
-mod label_counts;
 
 pub use baseline::BaselineRequest;
 pub use evaluate::{EvaluateRequest, Subject, load_for_classifier, load_predicted, scoring_memory};
 pub use fit::FitRequest;
-pub use label_counts::LabelCounts;
 
 use std::path::Path;
 

@@ -7,7 +7,7 @@ use super::column_order::{ColumnOrder, LabelFrequencies};
 use super::entry_columns::{EntryColumns, Offsets};
 use super::index::{Code, Column, EntryIndex, LabelId, Position};
 use super::row_blocks::RowBlocks;
-use crate::sparse::Csr;
+use crate::sparse::{Csr, RowsView};
 
 /// Entries, or padding, behind every row: kernels read this many at a time.
 pub const PADDING: usize = 16;
@@ -260,7 +260,7 @@ impl Marginals {
 
 impl From<&Csr> for Marginals {
     fn from(matrix: &Csr) -> Marginals {
-        let starts: Vec<u64> = matrix.indptr().raw_storage().iter().map(|&at| at as u64).collect();
+        let starts: Vec<u64> = RowsView::from(matrix).starts.iter().map(|&at| at as u64).collect();
         let (labels, indices) = (matrix.cols(), matrix.indices());
         let blocks = RowBlocks::new(&starts);
         let mut columns = EntryColumns::new(indices.len(), ColumnCoding::new(labels));

@@ -6,12 +6,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::index::{EntryIndex, Position};
 use super::marginals::Marginals;
 use crate::buffers::prefetch::read_cache_lines;
-use crate::sparse::{Csr, row_indices};
+use crate::sparse::{Csr, RowsView};
 
 /// The true labels of a range of rows.
 pub struct TrueLabels {
     labels: Csr,
     hits: HitBits,
+    total_positives: Option<Vec<u64>>,
 }
 
 impl TrueLabels {
@@ -29,14 +30,19 @@ impl TrueLabels {
             stored.clear();
             stored.extend(marginals.labels_and_marginals(local).map(|(label, _)| label.0));
             let start = marginals.row(local).entry(Position(0));
-            marks.mark(start, &stored, row_indices(&labels, local), |_| ());
+            marks.mark(start, &stored, RowsView::from(&labels).row(local).0, |_| ());
         }
         hits.write_block(&marks);
-        TrueLabels { labels, hits }
+        TrueLabels { labels, hits, total_positives: None }
     }
 
-    pub(crate) fn from_parts(labels: Csr, hits: HitBits) -> TrueLabels {
-        TrueLabels { labels, hits }
+    pub(crate) fn from_parts(labels: Csr, hits: HitBits, total_positives: Option<Vec<u64>>) -> TrueLabels {
+        TrueLabels { labels, hits, total_positives }
+    }
+
+    /// Returns the positive instances of each label in all shards, if they were counted.
+    pub fn total_positives(&self) -> Option<&[u64]> {
+        self.total_positives.as_deref()
     }
 
     pub fn labels(&self) -> &Csr {
@@ -46,7 +52,7 @@ impl TrueLabels {
     /// Returns the labels of row `local`, ascending.
     #[inline]
     pub fn row(&self, local: usize) -> &[u32] {
-        row_indices(&self.labels, local)
+        RowsView::from(&self.labels).row(local).0
     }
 
     pub fn hits(&self) -> &HitBits {

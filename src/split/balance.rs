@@ -30,7 +30,7 @@ pub fn balance(
     let mut counts: Vec<Vec<u64>> = Vec::new();
     for rows in parts.group_rows(Role::Labels) {
         let mut count = vec![0; labels];
-        rows.indices.iter().for_each(|&label| count[label as usize] += 1);
+        rows.columns.iter().for_each(|&label| count[label as usize] += 1);
         counts.push(count);
     }
     counts.iter_mut().for_each(|count| world.sum(count, rows));

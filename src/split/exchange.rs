@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::heartbeat::beat;
-use crate::sparse::Csr;
+use crate::sparse::{Csr, RowsView};
 
 /// Maximum number of passes over all rows; four or five are usual.
 const MAX_SWEEPS: usize = 10;
@@ -54,8 +54,7 @@ pub(super) fn exchange(labels: &Csr, order: &[u32], sizes: &[u64], parts: &mut [
 }
 
 struct LabelBalance<'b> {
-    labels: &'b Csr,
-    starts: Vec<usize>,
+    labels: RowsView<'b>,
     parts: &'b mut [u8],
     count: usize,
     /// Positives of each label in each part minus those wanted there: label by label, part by part.
@@ -72,8 +71,7 @@ impl<'b> LabelBalance<'b> {
         let wanted = |all: f64| sizes.iter().map(move |&size| -all * size as f64 / rows);
         let excess = positives.iter().flat_map(|&all| wanted(all)).collect();
         let weights = positives.iter().map(|all: &f64| 1.0 / all.max(1.0).sqrt()).collect();
-        let starts = labels.indptr().raw_storage().to_vec();
-        let mut balance = LabelBalance { labels, starts, parts, count, excess, weights };
+        let mut balance = LabelBalance { labels: labels.into(), parts, count, excess, weights };
         for row in 0..labels.rows() {
             balance.add(row as u32, balance.parts[row], 1.0);
         }
@@ -81,7 +79,7 @@ impl<'b> LabelBalance<'b> {
     }
 
     fn labels_of(&self, row: u32) -> &'b [u32] {
-        &self.labels.indices()[self.starts[row as usize]..self.starts[row as usize + 1]]
+        self.labels.row(row as usize).0
     }
 
     fn add(&mut self, row: u32, part: u8, by: f64) {

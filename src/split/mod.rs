@@ -21,7 +21,7 @@ pub use balance::{Balance, balance};
 pub use fractions::Fractions;
 pub use origin::{Origin, RecordedSplit, read_recorded_split};
 pub use parts::Parts;
-pub use source::{ALL_ROLES, SourceGroup, SplitSource};
+pub use source::{SourceGroup, SplitSource};
 pub use stratify::stratify;
 
 /// The method of assigning rows to parts.

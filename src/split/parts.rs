@@ -9,6 +9,7 @@ use super::source::{SourceGroup, SplitSource, value_kind};
 use crate::error::Result;
 use crate::heartbeat::beat;
 use crate::memory::check_memory;
+use crate::sparse::CsrBuilder;
 use crate::store::{
     LocalMatrix, MatrixFile, Overwrite, Role, RowStarts, Slab, StoreError, UnpublishedFile, ValueKind,
     write_names, write_unpublished,
@@ -19,15 +20,7 @@ use crate::world::World;
 pub struct Parts {
     groups: Vec<SourceGroup>,
     /// The parts read, by number, each with a matrix for every group.
-    parts: Vec<(usize, Vec<PartRows>)>,
-}
-
-/// Rows of a matrix, as CSR.
-#[derive(Default)]
-pub struct PartRows {
-    indptr: Vec<usize>,
-    pub(super) indices: Vec<u32>,
-    values: Vec<f32>,
+    parts: Vec<(usize, Vec<CsrBuilder>)>,
 }
 
 /// Entries read from the file at a time.
@@ -44,17 +37,18 @@ impl Parts {
     ) -> Result<Parts> {
         let rows = source.rank_rows(world)?;
         let mine = &assignment.parts[rows.start as usize..rows.end as usize];
-        let mut parts: Vec<(usize, Vec<PartRows>)> = wanted.iter().map(|&part| (part, Vec::new())).collect();
+        let mut parts: Vec<(usize, Vec<CsrBuilder>)> =
+            wanted.iter().map(|&part| (part, Vec::new())).collect();
         for group in &source.groups {
             let matrix = world.agree(source.matrix(group.role))?;
             let starts = world.agree(matrix.row_starts(rows.clone()).map_err(Into::into))?;
-            let mut kept: Vec<PartRows> =
-                wanted.iter().map(|&part| PartRows::with_capacity_for(&starts, mine, part)).collect();
-            let entries: u64 = kept.iter().map(|rows| rows.indices.capacity() as u64).sum();
+            let mut kept: Vec<CsrBuilder> =
+                wanted.iter().map(|&part| with_capacity_for(&starts, mine, part)).collect();
+            let entries: u64 = kept.iter().map(|rows| rows.columns.capacity() as u64).sum();
             check_memory(world, entries * 8 + (rows.end - rows.start) * 8)?;
             let read = for_each_row(&matrix, &starts, value_kind(group.role), |row, columns, values| {
                 if let Some(at) = wanted.iter().position(|&part| part == usize::from(mine[row])) {
-                    kept[at].push(columns, values);
+                    kept[at].push_row(columns, values);
                 }
             });
             world.agree(read.map_err(Into::into))?;
@@ -64,7 +58,7 @@ impl Parts {
     }
 
     /// Returns this rank's rows of a group in each part.
-    pub(super) fn group_rows(&self, role: Role) -> impl Iterator<Item = &PartRows> {
+    pub(super) fn group_rows(&self, role: Role) -> impl Iterator<Item = &CsrBuilder> {
         let at = self.groups.iter().position(|group| group.role == role);
         self.parts.iter().filter_map(move |(_, rows)| rows.get(at?))
     }
@@ -79,12 +73,17 @@ impl Parts {
         paths: &[&Path],
         overwrite: Overwrite,
     ) -> Result<Vec<UnpublishedFile>> {
-        let write = |((part, rows), path): (&(usize, Vec<PartRows>), &&Path)| {
+        let write = |((part, rows), path): (&(usize, Vec<CsrBuilder>), &&Path)| {
             let matrices: Vec<LocalMatrix<'_>> = self
                 .groups
                 .iter()
                 .zip(rows)
-                .map(|(group, rows)| rows.matrix(group, assignment.sizes[*part]))
+                .map(|(group, rows)| LocalMatrix {
+                    group: group.role.group(),
+                    rows: assignment.sizes[*part],
+                    columns: group.columns,
+                    local: rows.view(),
+                })
                 .collect();
             write_unpublished(world, path, overwrite, &matrices, |file| {
                 let numbers: Vec<i64> = assignment.rows_of(*part).map(|row| row as i64).collect();
@@ -103,41 +102,20 @@ impl Parts {
     }
 }
 
-impl PartRows {
-    /// Allocates exactly the memory for the rows of `part`.
-    fn with_capacity_for(starts: &RowStarts, parts: &[u8], part: usize) -> PartRows {
-        let in_part = |row: &usize| usize::from(parts[*row]) == part;
-        let (mut rows, mut entries) = (0, 0);
-        for row in (0..parts.len()).filter(in_part) {
-            rows += 1;
-            entries += (starts.starts()[row + 1] - starts.starts()[row]) as usize;
-        }
-        let mut indptr = Vec::with_capacity(rows + 1);
-        indptr.push(0);
-        PartRows { indptr, indices: Vec::with_capacity(entries), values: Vec::with_capacity(entries) }
+/// Allocates exactly the memory for the rows of `part`.
+fn with_capacity_for(starts: &RowStarts, parts: &[u8], part: usize) -> CsrBuilder {
+    let in_part = |row: &usize| usize::from(parts[*row]) == part;
+    let (mut rows, mut entries) = (0, 0);
+    for row in (0..parts.len()).filter(in_part) {
+        rows += 1;
+        entries += (starts.starts()[row + 1] - starts.starts()[row]) as usize;
     }
-
-    fn push(&mut self, columns: &[u32], values: &[f32]) {
-        self.indices.extend_from_slice(columns);
-        self.values.extend_from_slice(values);
-        self.indptr.push(self.indices.len());
-    }
-
-    fn matrix(&self, group: &SourceGroup, rows: u64) -> LocalMatrix<'_> {
-        LocalMatrix {
-            group: group.role.group(),
-            rows,
-            columns: group.columns,
-            indptr: &self.indptr,
-            indices: &self.indices,
-            values: &self.values,
-        }
-    }
+    CsrBuilder::with_capacity(rows, entries)
 }
 
 /// Calls `each` with every row of `starts`, numbered from 0.
 fn for_each_row(
-    matrix: &MatrixFile<'_>,
+    matrix: &MatrixFile,
     starts: &RowStarts,
     content: ValueKind,
     mut each: impl FnMut(usize, &[u32], &[f32]),

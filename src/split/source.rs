@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Result, usage};
+use crate::load::read_csr;
 use crate::sparse::Csr;
 use crate::store::{Hdf5File, Location, MatrixFile, Role, ValueKind, read_names};
 use crate::world::World;
@@ -28,9 +29,6 @@ pub struct SourceGroup {
     pub columns: u64,
     pub entries: u64,
 }
-
-/// The groups that a data file may have.
-pub const ALL_ROLES: [Role; 4] = [Role::Features, Role::Labels, Role::Marginals, Role::Predictions];
 
 const INSTANCE_NAMES: &str = "instance_names";
 const LABEL_NAMES: &str = "label_names";
@@ -58,7 +56,7 @@ impl SplitSource {
         let file = Hdf5File::open(path)?;
         let (mut groups, mut rows) = (Vec::new(), 0);
         for &role in roles.iter().filter(|role| file.has(role.group())) {
-            let matrix = MatrixFile::open(&file, location_of(path, role))?;
+            let matrix = MatrixFile::open_in(&file, location_of(path, role))?;
             let (found, columns) = matrix.shape();
             if let Some(SourceGroup { role: first, .. }) = groups.first().filter(|_| rows != found) {
                 return usage(format!(
@@ -126,15 +124,15 @@ impl SplitSource {
         Ok(bounds[2 * world.rank()]..bounds[2 * world.rank() + 1])
     }
 
-    pub(super) fn matrix(&self, role: Role) -> Result<MatrixFile<'_>> {
-        Ok(MatrixFile::open(&self.file, location_of(&self.path, role))?)
+    pub(super) fn matrix(&self, role: Role) -> Result<MatrixFile> {
+        Ok(MatrixFile::open_in(&self.file, location_of(&self.path, role))?)
     }
 
     /// Reads all labels of the file. For rank 0.
     pub(super) fn read_all_labels(&self) -> Result<Csr> {
         let matrix = self.matrix(Role::Labels)?;
         let starts = matrix.row_starts(0..self.rows)?;
-        Ok(matrix.read(&starts, ValueKind::Labels)?)
+        Ok(read_csr(&matrix, &starts, ValueKind::Labels)?)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::exchange::exchange;
 use super::label_buckets::LabelBuckets;
 use crate::heartbeat::beat;
-use crate::sparse::Csr;
+use crate::sparse::{Csr, RowsView, rows_by_column};
 
 /// Largest difference between equal numbers of wanted positives, by rounding.
 const TOLERANCE: f64 = 1e-9;
@@ -21,7 +21,7 @@ pub fn stratify(labels: &Csr, order: &[u32], sizes: &[u64]) -> Vec<u8> {
     let rows = labels.rows();
     assert_eq!((order.len(), sizes.iter().sum::<u64>()), (rows, rows as u64), "every row goes somewhere");
     let mut assigner = Assigner::new(labels, sizes);
-    let (starts, rows_of) = rows_by_label(labels, order);
+    let (starts, rows_of) = rows_by_column(labels.into(), labels.cols(), order.iter().copied());
     while let Some(label) = assigner.buckets.rarest() {
         beat();
         let range = starts[label as usize]..starts[label as usize + 1];
@@ -91,31 +91,9 @@ impl<'l> Assigner<'l> {
     fn assign_row(&mut self, row: u32, part: usize) {
         self.parts[row as usize] = part as u8;
         self.rows_left[part] -= 1;
-        let indptr = self.labels.indptr();
-        let starts = indptr.raw_storage();
-        for &label in &self.labels.indices()[starts[row as usize]..starts[row as usize + 1]] {
+        for &label in RowsView::from(self.labels).row(row as usize).0 {
             self.wanted[label as usize * self.rows_left.len() + part] -= 1.0;
             self.buckets.remove_row(label);
         }
     }
-}
-
-/// Returns the start of each label's rows, and the rows of all labels, in the order of `order`.
-fn rows_by_label(labels: &Csr, order: &[u32]) -> (Vec<usize>, Vec<u32>) {
-    let mut starts = vec![0; labels.cols() + 1];
-    labels.indices().iter().for_each(|&label| starts[label as usize + 1] += 1);
-    for at in 1..starts.len() {
-        starts[at] += starts[at - 1];
-    }
-    let mut next = starts.clone();
-    let mut rows_of = vec![0; labels.nnz()];
-    let indptr = labels.indptr();
-    let row_starts = indptr.raw_storage();
-    for &row in order {
-        for &label in &labels.indices()[row_starts[row as usize]..row_starts[row as usize + 1]] {
-            rows_of[next[label as usize]] = row;
-            next[label as usize] += 1;
-        }
-    }
-    (starts, rows_of)
 }

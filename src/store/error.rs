@@ -1,21 +1,24 @@
-//! What can be wrong with a file, one variant a cause.
+//! Errors of files, one variant per cause.
 
 use std::path::PathBuf;
 
+use super::file_kind::FileKind;
 use crate::error::{ExitStatus, ModuleError};
 
-/// `place` is always `FILE:GROUP`; rows and columns count from 0, as in Python.
+/// An error of a file. `place` is always `FILE:GROUP`; rows and columns count from 0, as in Python.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     #[error("{}: no such file", file.display())]
     NotFound { file: PathBuf },
+    #[error("{}: the file is empty; expected an HDF5 file", file.display())]
+    EmptyFile { file: PathBuf },
     #[error("{}: not an HDF5 file; `macrok import` turns text, ARFF and npz into one", file.display())]
     NotHdf5 { file: PathBuf },
-    #[error("{}: the file is truncated or damaged ({detail}); copy it again or make it anew", file.display())]
+    #[error("{}: the file is truncated or damaged ({detail}); copy or regenerate it", file.display())]
     Damaged { file: PathBuf, detail: String },
-    #[error("{}: another program is writing the file; wait for it, or set HDF5_USE_FILE_LOCKING=FALSE if nobody writes", file.display())]
+    #[error("{}: another program is writing the file; wait for it, or set HDF5_USE_FILE_LOCKING=FALSE if none is", file.display())]
     Locked { file: PathBuf },
-    #[error("{}: the file system has no locks, but HDF5 wants one; set HDF5_USE_FILE_LOCKING=FALSE", file.display())]
+    #[error("{}: the file system has no locks, but HDF5 requires one; set HDF5_USE_FILE_LOCKING=FALSE", file.display())]
     NoLocks { file: PathBuf },
     #[error(
         "{place}: compressed with a filter that this HDF5 library does not have (such as lzf or blosc); \
@@ -42,7 +45,7 @@ pub enum StoreError {
     TooWide { place: String, columns: u64 },
     #[error("{place}: indptr has {found} values, but {rows} rows need {}", rows + 1)]
     IndptrLength { place: String, rows: u64, found: u64 },
-    #[error("{place}: data has {data} values but indices has {indices}; they must be as long as each other")]
+    #[error("{place}: data has {data} values but indices has {indices}; they must have the same length")]
     LengthsDiffer { place: String, data: u64, indices: u64 },
     #[error("{place}: indptr {which} with {found}, but it must be {expected}")]
     IndptrEnd { place: String, which: &'static str, found: i128, expected: u64 },
@@ -61,18 +64,22 @@ pub enum StoreError {
     NotFinite { place: String, row: u64, column: u32, value: f64 },
     #[error("{place}: row {row}, column {column} is {}, but a label is 0 or 1", ShortestNumber(*value))]
     NotLabel { place: String, row: u64, column: u32, value: f64 },
-    #[error("{first} is {} x {} but {second} is {} x {}; both must have one row an instance and one column a label", a.0, a.1, b.0, b.1)]
+    #[error("{first} is {} x {} but {second} is {} x {}; both must have one row per instance and one column per label", a.0, a.1, b.0, b.1)]
     ShapesDiffer { first: String, a: (u64, u64), second: String, b: (u64, u64) },
-    #[error("{}: not a {wanted} file: {detail}", file.display())]
-    WrongKind { file: PathBuf, wanted: &'static str, detail: String },
+    #[error("{first} has {a} rows but {second} has {b}; both must have one row per instance")]
+    RowsDiffer { first: String, a: u64, second: String, b: u64 },
+    #[error("{}: is {found}; expected {expected}", file.display())]
+    WrongKind { file: PathBuf, found: FileKind, expected: String },
+    #[error("{}: not a valid {kind} file: {detail}", file.display())]
+    Malformed { file: PathBuf, kind: &'static str, detail: String },
     #[error("{}: the file exists; pass --force to replace it", file.display())]
     Exists { file: PathBuf },
-    #[error("{}: no such folder to write into; make it first", folder.display())]
+    #[error("{}: no such folder to write into; create it first", folder.display())]
     NoFolder { folder: PathBuf },
     #[error("{}: is not a regular file and will not be replaced; name another one", file.display())]
     NotRegular { file: PathBuf },
-    #[error("{}: is a folder; name a file to write", file.display())]
-    IsFolder { file: PathBuf },
+    #[error("{}: is a folder; expected {expected}", file.display())]
+    IsFolder { file: PathBuf, expected: &'static str },
     #[error("{}: cannot write into this folder: {source}", folder.display())]
     Unwritable { folder: PathBuf, source: std::io::Error },
     #[error("{}: cannot {action}: {source}", file.display())]
@@ -80,7 +87,7 @@ pub enum StoreError {
 }
 
 impl ModuleError for StoreError {
-    /// The outside world failing (a full disk) is not bad input.
+    /// A failure of the system, such as a full disk, is not bad input.
     fn status(&self) -> ExitStatus {
         match self {
             StoreError::Io { .. } | StoreError::Hdf5 { .. } => ExitStatus::Failure,
@@ -89,8 +96,7 @@ impl ModuleError for StoreError {
     }
 }
 
-/// A value as the file has it: what fits f32 exactly was most likely stored as one, and 1.3 stored
-/// so shall not be shown as 1.2999999523162842.
+/// A number in as few digits as identify it: 1.3 stored as `f32` is shown as 1.3, not as 1.2999999523162842.
 struct ShortestNumber(f64);
 
 impl std::fmt::Display for ShortestNumber {

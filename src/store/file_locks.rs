@@ -1,10 +1,9 @@
-//! The locks HDF5 puts on files, and where to do without.
+//! The locks that HDF5 puts on files, and when to avoid them.
 //!
-//! HDF5 locks every file it opens, so that nobody reads what somebody else is writing. On file systems with a
-//! server that lock may be refused, or waited for without end when the server's lock service is gone, and
-//! thousands of ranks that ask for one at once are a burden. So files there are read without. Our own files appear
-//! whole, by being renamed, and need no lock. `HDF5_USE_FILE_LOCKING` decides where it is set: HDF5 lets it
-//! overrule what a program asks for.
+//! HDF5 locks every file it opens, to keep readers from a file that is being written. On network file systems a lock may
+//! be refused, or waited for forever when the lock service is down, and requests by thousands of ranks overload it.
+//! Files there are read without locks. Files that macrok writes appear whole, by a rename, and need none.
+//! `HDF5_USE_FILE_LOCKING` overrides what a program requests.
 
 use std::io::{Error, ErrorKind};
 use std::path::Path;
@@ -15,13 +14,13 @@ use crate::machine::{FileSystem, FileSystemKind};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LockMode {
-    /// As HDF5 does it: shared ones for readers.
+    /// HDF5's default: shared locks for readers.
     Usual,
     Unlocked,
 }
 
 impl LockMode {
-    /// For a file that somebody else may be writing.
+    /// Returns the mode for a file that another program may be writing.
     pub fn for_reading(path: &Path) -> LockMode {
         let network =
             FileSystem::of(path, Path::new("/")).is_some_and(|found| found.kind() == FileSystemKind::Network);
@@ -35,7 +34,7 @@ impl LockMode {
         }
     }
 
-    /// Where this HDF5 is too old to be told (before 1.10.7, and 1.12.0), the variable alone decides.
+    /// Applies the mode, unless HDF5 is too old for that (before 1.10.7, and 1.12.0) and only the variable decides.
     pub fn set(self, access: &mut FileAccessBuilder) -> &mut FileAccessBuilder {
         #[cfg(hdf5_file_locking)]
         if self == LockMode::Unlocked {
@@ -45,23 +44,23 @@ impl LockMode {
     }
 }
 
-/// Whether [`LockMode::Unlocked`] has any effect with the HDF5 this was built with.
+/// Whether the HDF5 library that macrok was built with supports [`LockMode::Unlocked`].
 pub fn reads_without_locks() -> bool {
     cfg!(hdf5_file_locking)
 }
 
-/// Why a lock could not be had.
+/// The reason why a file could not be locked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LockProblem {
-    /// Somebody else has it.
+    /// Another program holds the lock.
     Held,
-    /// There are none on this file system, or its lock service does not work.
+    /// The file system has no locks, or its lock service does not work.
     NoLocks,
-    /// The file is open already, with locks where now there should be none, or the other way round.
+    /// This process has the file open in the other mode.
     OpenWithOtherMode,
 }
 
-/// What an error of HDF5 says about locks, if it is about them.
+/// Returns the lock problem that an error of HDF5 reports, if any.
 pub(super) fn lock_problem(detail: &str) -> Option<LockProblem> {
     if detail.contains("file locking flag values don't match") {
         return Some(LockProblem::OpenWithOtherMode);
@@ -83,14 +82,14 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_lock_that_is_held_is_told_from_one_that_cannot_be() {
+    fn distinguishes_held_locks_from_unsupported_ones() {
         let text = |number: i32, message| {
             let what = "H5Fopen(): unable to open file: unable to lock file";
             format!("{what}, errno = {number}, error message = '{message}'")
         };
         let held = [text(11, "Resource temporarily unavailable"), text(13, "Permission denied")];
         assert!(held.iter().all(|text| lock_problem(text) == Some(LockProblem::Held)), "{held:?}");
-        // NFS without its lock service, Lustre without flock, DVS, a read-only mount.
+        // NFS without its lock service, Lustre without flock, DVS, and a read-only mount.
         let none = [
             text(37, "No locks available"),
             text(524, "Unknown error 524"),

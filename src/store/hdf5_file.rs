@@ -1,35 +1,29 @@
-//! Opening HDF5 files so that everything wrong with them is said clearly.
+//! Opening HDF5 files, with an error for each way in which a file can be unusable.
 
+use std::fs::File;
+use std::io::ErrorKind;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
 use hdf5::file::{FileAccessBuilder, FileBuilder, OpenMode};
 
 use super::error::{Result, StoreError};
 use super::file_locks::{LockMode, LockProblem, lock_problem};
 
-/// An HDF5 file opened for reading.
+/// An HDF5 file opened for reading. Clones share the open file.
+#[derive(Clone)]
 pub struct Hdf5File {
-    pub(super) path: PathBuf,
+    pub(super) path: Arc<Path>,
     pub(super) file: hdf5::File,
-    /// The same file, for bytes that need no library to read.
-    pub(super) bytes: std::fs::File,
+    /// The same file, for datasets that can be read without the library.
+    pub(super) bytes: Arc<File>,
 }
 
 impl Hdf5File {
     pub fn open(path: &Path) -> Result<Hdf5File> {
         hdf5::silence_errors(true);
-        let bytes = match std::fs::File::open(path).and_then(|file| Ok((has_signature(&file)?, file))) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Err(StoreError::NotFound { file: path.into() });
-            }
-            Err(_) if path.is_dir() => return Err(StoreError::NotHdf5 { file: path.into() }),
-            Err(source) => {
-                return Err(StoreError::Io { file: path.into(), action: "read it", source });
-            }
-            Ok((false, _)) => return Err(StoreError::NotHdf5 { file: path.into() }),
-            Ok((true, bytes)) => bytes,
-        };
+        let bytes = open_bytes(path)?;
         let open = |locks: LockMode| {
             FileBuilder::new()
                 .with_fapl(|access| locks.set(chunk_cache(access)))
@@ -49,10 +43,10 @@ impl Hdf5File {
                 Some(LockProblem::OpenWithOtherMode) | None => StoreError::Damaged { file, detail },
             }
         })?;
-        Ok(Hdf5File { path: path.into(), file, bytes })
+        Ok(Hdf5File { path: path.into(), file, bytes: bytes.into() })
     }
 
-    /// The open file, for layouts defined in other modules.
+    /// Returns the open file, for layouts defined in other modules.
     pub fn hdf5(&self) -> &hdf5::File {
         &self.file
     }
@@ -61,7 +55,7 @@ impl Hdf5File {
         &self.path
     }
 
-    /// Names of the groups and datasets at the top.
+    /// Returns the names of the groups and datasets at the top level.
     pub fn members(&self) -> Vec<String> {
         self.file.member_names().unwrap_or_default()
     }
@@ -70,12 +64,12 @@ impl Hdf5File {
         self.file.link_exists(name)
     }
 
-    /// A dataset at the top, if it is there.
+    /// Returns a dataset at the top level, if it exists.
     pub fn dataset(&self, name: &str) -> Option<hdf5::Dataset> {
         self.file.dataset(name).ok()
     }
 
-    /// A text attribute of a group or dataset, if it is there.
+    /// Returns a text attribute of a group or dataset, if it exists.
     pub fn text_attribute(&self, of: &str, name: &str) -> Option<String> {
         if let Ok(group) = self.file.group(of) {
             return super::matrix_file::read_text_attribute(&group, name);
@@ -88,14 +82,14 @@ impl Hdf5File {
         format!("{}:{name}", self.path.display())
     }
 
-    /// Turns an error of the library into ours, with what was being done.
+    /// Converts an error of the library that occurred during `action`.
     pub fn hdf5_error(&self, name: &str, action: &str, error: &hdf5::Error) -> StoreError {
         let detail = first_line(error);
         let place = self.place_of(name);
         if detail.contains("plugin") || detail.contains("filter") {
             return StoreError::MissingFilter { place };
         }
-        // A chunk that cannot be read back is the file's fault, not this program's.
+        // A chunk that cannot be read back is damaged input, not a failure of this program.
         if action.starts_with("reading") {
             return StoreError::Damaged { file: place.into(), detail };
         }
@@ -103,20 +97,36 @@ impl Hdf5File {
     }
 }
 
-/// Compressed chunks are read by several threads, each at a place of its own, and a block of rows at a time: a
-/// chunk must stay until the last of its blocks has been read, or it is decompressed for each of them.
+/// Opens a file that has the signature of HDF5.
+fn open_bytes(path: &Path) -> Result<File> {
+    let io = |source| StoreError::Io { file: path.into(), action: "read it", source };
+    let file = File::open(path).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => StoreError::NotFound { file: path.into() },
+        _ => io(error),
+    })?;
+    let metadata = file.metadata().map_err(io)?;
+    if metadata.is_dir() {
+        return Err(StoreError::IsFolder { file: path.into(), expected: "an HDF5 file" });
+    }
+    if metadata.is_file() && metadata.len() == 0 {
+        return Err(StoreError::EmptyFile { file: path.into() });
+    }
+    if has_signature(&file).map_err(io)? { Ok(file) } else { Err(StoreError::NotHdf5 { file: path.into() }) }
+}
+
+/// Several threads read compressed chunks, each a block of rows at its own place: a chunk must stay cached until its last
+/// block has been read, or it is decompressed for each of them.
 fn chunk_cache(access: &mut FileAccessBuilder) -> &mut FileAccessBuilder {
     access.chunk_cache(CHUNK_CACHE_SLOTS, CHUNK_CACHE_BYTES, 1.0)
 }
 
-/// Places of a hash table; a prime number well above that of chunks in the cache.
+/// Slots of a hash table: a prime well above the number of cached chunks.
 const CHUNK_CACHE_SLOTS: usize = 1009;
 
 const CHUNK_CACHE_BYTES: usize = 64 << 20;
 
-/// Whether the signature of HDF5 is where it may be: at the beginning, or behind a user block of 512 bytes, 1024,
-/// and so on.
-fn has_signature(file: &std::fs::File) -> std::io::Result<bool> {
+/// Looks for the signature of HDF5 at the start, or after a user block of 512 bytes, 1024, and so on.
+fn has_signature(file: &File) -> std::io::Result<bool> {
     let mut found = [0; 8];
     let mut at = 0;
     while file.read_at(&mut found, at)? > 0 {
@@ -132,12 +142,12 @@ fn first_line(error: &hdf5::Error) -> String {
     error.to_string().lines().next().unwrap_or_default().to_owned()
 }
 
-/// Whether several threads may call the HDF5 library in use. The binding lets only one do so in any case.
+/// Whether the HDF5 library is thread-safe. The binding serialises its calls in any case.
 pub fn library_is_thread_safe() -> bool {
     hdf5::is_library_threadsafe()
 }
 
-/// The version of the HDF5 library in use.
+/// Returns the version of the HDF5 library.
 pub fn library_version() -> String {
     let (major, minor, micro) = hdf5::library_version();
     format!("{major}.{minor}.{micro}")

@@ -1,9 +1,9 @@
-//! How a user names a matrix: `FILE.h5` (its usual group) or `FILE.h5:GROUP`.
+//! The name of a matrix as users type it: `FILE.h5` (its usual group) or `FILE.h5:GROUP`.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// What a matrix is used as, and so the group it usually lives in.
+/// The use of a matrix, which decides its usual group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     Features,
@@ -13,6 +13,8 @@ pub enum Role {
 }
 
 impl Role {
+    pub const ALL: [Role; 4] = [Role::Features, Role::Labels, Role::Marginals, Role::Predictions];
+
     pub fn group(self) -> &'static str {
         match self {
             Role::Features => "features",
@@ -31,7 +33,8 @@ pub struct Location {
 }
 
 impl Location {
-    /// A colon may be part of a file's name: what exists as a file is a file.
+    /// Parses `FILE` or `FILE:GROUP`. A text that names an existing file is taken whole, since file names may contain
+    /// colons.
     pub fn parse(text: &str, role: Role) -> Location {
         if !Path::new(text).exists()
             && let Some((file, group)) = text.rsplit_once(':')
@@ -55,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_the_usual_group_unless_told_otherwise() {
+    fn parses_the_usual_group_and_given_ones() {
         assert_eq!(Location::parse("a.h5", Role::Labels).to_string(), "a.h5:labels");
         assert_eq!(Location::parse("a.h5:oof", Role::Labels).to_string(), "a.h5:oof");
         assert_eq!(Location::parse("a.h5:x/y", Role::Labels).group, "x/y");

@@ -1,42 +1,53 @@
-//! A sparse (or dense) matrix in a file: its parts, found and checked against each other.
+//! A sparse or dense matrix in a file: its datasets, checked against each other.
 
 use std::ops::Range;
 
 use hdf5::types::VarLenUnicode;
 
 use super::error::{Result, StoreError};
+use super::file_kind::FileKind;
 use super::hdf5_file::Hdf5File;
 use super::location::Location;
 use super::number_dataset::NumberDataset;
 
-/// An opened matrix. Nothing but its shape has been read.
-pub struct MatrixFile<'f> {
+/// An opened matrix, of which only the shape has been read.
+pub struct MatrixFile {
     pub(super) location: Location,
     pub(super) rows: u64,
     pub(super) columns: u64,
-    pub(super) parts: MatrixDatasets<'f>,
+    pub(super) parts: MatrixDatasets,
 }
 
-// Few are ever made.
+// Few values exist, so their size does not matter.
 #[allow(clippy::large_enum_variant)]
-pub(super) enum MatrixDatasets<'f> {
-    Csr { data: NumberDataset<'f>, indices: NumberDataset<'f>, indptr: NumberDataset<'f> },
-    Dense(NumberDataset<'f>),
+pub(super) enum MatrixDatasets {
+    Csr { data: NumberDataset, indices: NumberDataset, indptr: NumberDataset },
+    Dense(NumberDataset),
 }
 
-impl<'f> MatrixFile<'f> {
-    pub fn open(file: &'f Hdf5File, location: Location) -> Result<MatrixFile<'f>> {
+impl MatrixFile {
+    pub fn open(location: Location) -> Result<MatrixFile> {
+        MatrixFile::open_in(&Hdf5File::open(&location.file)?, location)
+    }
+
+    /// Opens a matrix of a file that is already open.
+    pub fn open_in(file: &Hdf5File, location: Location) -> Result<MatrixFile> {
         let place = location.to_string();
         if let Ok(dataset) = file.file.dataset(&location.group) {
             return MatrixFile::open_dense(file, location, dataset);
         }
         let Ok(group) = file.file.group(&location.group) else {
-            let names = file.members();
-            let available = if names.is_empty() { "no groups".into() } else { names.join(", ") };
-            return Err(StoreError::MissingGroup {
-                file: file.path.clone(),
-                group: location.group,
-                available,
+            let (path, group) = (location.file, location.group);
+            return Err(match file.kind() {
+                found @ (FileKind::Classifier | FileKind::Model) => {
+                    let expected = format!("a data file with a group '{group}'");
+                    StoreError::WrongKind { file: path, found, expected }
+                }
+                _ => {
+                    let names = file.members();
+                    let available = if names.is_empty() { "no groups".into() } else { names.join(", ") };
+                    StoreError::MissingGroup { file: path, group, available }
+                }
             });
         };
         if let Some(found) = read_text_attribute(&group, "encoding-type")
@@ -88,7 +99,7 @@ impl<'f> MatrixFile<'f> {
         MatrixFile { location, rows, columns, parts }.check_size()
     }
 
-    fn open_dense(file: &'f Hdf5File, location: Location, dataset: hdf5::Dataset) -> Result<Self> {
+    fn open_dense(file: &Hdf5File, location: Location, dataset: hdf5::Dataset) -> Result<Self> {
         let &[rows, columns] = dataset.shape().as_slice() else {
             let found = format!("{:?}", dataset.shape());
             return Err(StoreError::BadShape { place: location.to_string(), found });
@@ -117,7 +128,7 @@ impl<'f> MatrixFile<'f> {
         (self.rows, self.columns)
     }
 
-    /// Entries stored in the whole matrix; every cell of a dense one.
+    /// Returns the number of stored entries; of a dense matrix, the number of cells.
     pub fn entries(&self) -> u64 {
         match &self.parts {
             MatrixDatasets::Csr { data, .. } => data.dataset.size() as u64,
@@ -125,8 +136,8 @@ impl<'f> MatrixFile<'f> {
         }
     }
 
-    /// Row ranges for `parts` readers, contiguous and balanced by stored entries. Touches a few
-    /// numbers of `indptr` only. Empty ranges are possible when there are more readers than rows.
+    /// Returns contiguous row ranges for `parts` readers, balanced by stored entries. Reads only a few numbers of
+    /// `indptr`. With more readers than rows some ranges are empty.
     pub fn balanced_row_ranges(&self, parts: usize) -> Result<Vec<Range<u64>>> {
         let mut bounds = vec![0];
         for part in 1..parts as u64 {
@@ -152,7 +163,7 @@ impl<'f> MatrixFile<'f> {
     }
 }
 
-/// `shape` is an attribute in AnnData's layout and a dataset in some others.
+/// Reads `shape`, an attribute in AnnData's layout and a dataset in some others.
 fn shape(group: &hdf5::Group, place: &str) -> Result<(u64, u64)> {
     let numbers = match (group.attr("shape"), group.dataset("shape")) {
         (Ok(attribute), _) => attribute.read_raw::<i64>(),
@@ -166,7 +177,7 @@ fn shape(group: &hdf5::Group, place: &str) -> Result<(u64, u64)> {
     }
 }
 
-/// A text attribute in any of the ways HDF5 can store one.
+/// Reads a text attribute in any of the encodings that HDF5 has.
 pub fn read_text_attribute(location: &hdf5::Location, name: &str) -> Option<String> {
     use hdf5::types::{FixedAscii, FixedUnicode, VarLenAscii};
     let attribute = location.attr(name).ok()?;

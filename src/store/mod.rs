@@ -1,8 +1,8 @@
-//! Files: sparse matrices, classifiers and predictions in HDF5, laid out the way `h5py`, SciPy and
-//! AnnData people store them (DESIGN section 3). This room knows the format and nothing above it.
+//! Files: sparse matrices, models and names in HDF5, in the layout that `h5py`, SciPy and AnnData use.
 
 mod atomic_write;
 mod error;
+mod file_kind;
 mod file_locks;
 mod hdf5_file;
 mod location;
@@ -11,13 +11,13 @@ mod model_file;
 mod names;
 mod number_dataset;
 mod parallel_write;
-mod read_csr;
 mod slab;
 mod temp_file;
 
 pub use atomic_write::{Overwrite, resolve_symlink, sync_folder, write_text};
 pub use error::Result;
 pub use error::StoreError;
+pub use file_kind::FileKind;
 pub use file_locks::reads_without_locks;
 pub use hdf5_file::{Hdf5File, library_is_thread_safe, library_version};
 pub use location::{Location, Role};

@@ -1,6 +1,6 @@
-//! The model file: what a trained estimator is, and how it came to be.
+//! The model file: a trained estimator, and how it was trained.
 //!
-//! This room knows the frame: attributes that every model has, and named arrays. What the arrays mean is the estimators'.
+//! This module defines the attributes that every model has, and named arrays. The estimators define what the arrays mean.
 
 use std::path::Path;
 
@@ -9,37 +9,38 @@ use serde_json::Value;
 
 use super::atomic_write::Overwrite;
 use super::error::{Result, StoreError};
+use super::file_kind::FileKind;
 use super::hdf5_file::Hdf5File;
 use super::matrix_file::read_text_attribute;
 use super::parallel_write::{write_file, write_text_attribute};
 use crate::error;
 use crate::world::World;
 
-/// The version of the layout that this program writes, and the newest that it reads.
+/// Version of the layout; newer ones are refused.
 const MODEL_VERSION: u64 = 1;
 
-/// Everything a model file holds.
+/// The contents of a model file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelFile {
     /// The kind of estimator: `plt`, `linear`, `mlp`.
     pub estimator: String,
-    /// Columns of the features it was trained on.
+    /// Number of feature columns.
     pub features: u64,
-    /// Columns of the labels, and so of the marginals.
+    /// Number of labels.
     pub labels: u64,
     pub seed: u64,
-    /// The options that decided the model, by name.
+    /// The options that determined the model, by name.
     pub options: Value,
-    /// What training found: sizes and counts. The same for two equal runs.
+    /// Sizes and counts that training recorded; two equal runs record the same.
     pub record: Value,
-    /// How long training took; the only thing that differs between two equal runs.
+    /// Duration of training; the only field that differs between two equal runs.
     pub seconds: f64,
-    /// All that decided its bits, as text; none when that was not recorded.
+    /// Everything that determined the bits of the model, as text; `None` if that was not recorded.
     pub fingerprint: Option<String>,
     pub(crate) arrays: Vec<(String, ModelArray)>,
 }
 
-/// Numbers with a shape, row by row.
+/// Numbers of a given shape, row by row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelArray {
     pub shape: Vec<usize>,
@@ -63,7 +64,7 @@ macro_rules! array_of {
             }
         })*
         impl ModelArray {
-            $(/// The numbers, if they are of this type.
+            $(/// Returns the numbers if they are of this type.
             pub fn $into(self) -> Option<Vec<$number>> {
                 match self.numbers {
                     ArrayNumbers::$kind(numbers) => Some(numbers),
@@ -90,7 +91,7 @@ macro_rules! array_of {
 array_of!(F32, f32, into_f32; F64, f64, into_f64; U32, u32, into_u32; U64, u64, into_u64);
 
 impl ModelArray {
-    /// The same numbers as rows of `columns`.
+    /// Reshapes the numbers into rows of `columns`.
     pub fn with_columns(mut self, columns: usize) -> ModelArray {
         let rows = self.shape.iter().product::<usize>().checked_div(columns).unwrap_or(0);
         self.shape = vec![rows, columns];
@@ -111,18 +112,18 @@ impl ModelArray {
 }
 
 impl ModelFile {
-    /// Adds an array under `name`, which may have folders: `plt/weights/data`.
+    /// Adds an array under `name`, which may contain groups: `plt/weights/data`.
     pub fn put(&mut self, name: &str, array: impl Into<ModelArray>) {
         self.arrays.push((name.into(), array.into()));
     }
 
-    /// Takes an array out of what was read. `None` when it is not there.
+    /// Removes and returns an array, if it exists.
     pub fn take(&mut self, name: &str) -> Option<ModelArray> {
         let at = self.arrays.iter().position(|array| array.0 == name)?;
         Some(self.arrays.swap_remove(at).1)
     }
 
-    /// Names and shapes of the arrays, in the order of their names.
+    /// Returns names and shapes of the arrays, sorted by name.
     pub fn arrays(&self) -> Vec<(&str, &[usize])> {
         let mut all: Vec<_> =
             self.arrays.iter().map(|(name, array)| (name.as_str(), array.shape.as_slice())).collect();
@@ -130,26 +131,22 @@ impl ModelFile {
         all
     }
 
-    /// Whether the file says that it is a model.
-    pub fn is_model(file: &Hdf5File) -> bool {
-        file.file.attr("model-version").is_ok()
-    }
-
     pub fn read(path: &Path) -> Result<ModelFile> {
         let file = Hdf5File::open(path)?;
+        file.require(FileKind::Model)?;
         let mut model = ModelFile::read_header(&file)?;
         model.read_arrays(&file, &file.file, "")?;
         Ok(model)
     }
 
-    /// Only what decided the bits of a model; none when it does not say.
+    /// Reads only the fingerprint of a model; `None` if it was not recorded.
     pub fn read_fingerprint(path: &Path) -> Result<Option<String>> {
         Ok(read_text_attribute(&Hdf5File::open(path)?.file, "made_from"))
     }
 
     fn read_header(file: &Hdf5File) -> Result<ModelFile> {
         let wrong =
-            |detail: String| StoreError::WrongKind { file: file.path.clone(), wanted: "model", detail };
+            |detail: String| StoreError::Malformed { file: file.path.to_path_buf(), kind: "model", detail };
         let whole = |name: &str| -> Result<u64> {
             let found = file.file.attr(name).and_then(|attribute| attribute.read_scalar());
             found.map_err(|_| wrong(format!("it has no attribute '{name}'")))
@@ -157,7 +154,7 @@ impl ModelFile {
         let version = whole("model-version")?;
         if version == 0 || version > MODEL_VERSION {
             return Err(wrong(format!(
-                "its model-version is {version}, but this program reads 1 to {MODEL_VERSION}; use the macrok that made it"
+                "its model-version is {version}, but this program reads 1 to {MODEL_VERSION}; use the macrok that wrote it"
             )));
         }
         let text = |name: &str| {
@@ -181,7 +178,7 @@ impl ModelFile {
         })
     }
 
-    /// Reads the arrays of a group and of the groups in it.
+    /// Reads the arrays of a group and of the groups within it.
     fn read_arrays(&mut self, file: &Hdf5File, group: &hdf5::Group, folder: &str) -> Result<()> {
         let members =
             group.member_names().map_err(|error| file.hdf5_error(folder, "reading the names", &error))?;

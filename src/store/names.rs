@@ -4,7 +4,7 @@ use hdf5::types::{VarLenAscii, VarLenUnicode};
 
 use super::hdf5_file::Hdf5File;
 
-/// The strings of a one-dimensional dataset, when it is there and holds text.
+/// Reads the strings of a dataset, if it exists and holds text.
 pub fn read_names(file: &Hdf5File, dataset: &str) -> Option<Vec<String>> {
     let dataset = file.file.dataset(dataset).ok()?;
     dataset

@@ -1,7 +1,7 @@
-//! Slabs of numbers, read in the width they are stored in.
+//! Datasets of numbers, read in the width they are stored in.
 //!
-//! HDF5 converts between number types by clamping without a word: -1 read as unsigned is 0. So
-//! integers are read as what they are and checked here.
+//! HDF5 silently clamps when it converts between number types: -1 read as unsigned is 0. Integers are therefore read in
+//! their own type and checked here.
 
 use std::any::TypeId;
 use std::ops::Range;
@@ -15,7 +15,7 @@ use ndarray::s;
 use super::error::{Result, StoreError};
 use super::hdf5_file::Hdf5File;
 
-/// The kinds of numbers a dataset can hold for us.
+/// The types of stored numbers that are told apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NumberType {
     Int32,
@@ -26,12 +26,12 @@ pub(super) enum NumberType {
     Boolean,
 }
 
-/// Numbers that are read at a time where they are not kept.
+/// Numbers read at a time when they are not kept.
 const NUMBERS_PER_READ: u64 = 1 << 16;
 
-/// One dataset of numbers, with where it is for messages.
-pub(super) struct NumberDataset<'f> {
-    file: &'f Hdf5File,
+/// A dataset of numbers, and its name for messages.
+pub(super) struct NumberDataset {
+    file: Hdf5File,
     name: String,
     pub(super) dataset: Dataset,
     kind: NumberType,
@@ -40,8 +40,8 @@ pub(super) struct NumberDataset<'f> {
     raw: Option<RawNumbers>,
 }
 
-/// Numbers that lie in the file one after the other, as this machine has them: no library is needed to
-/// read those, and so several threads can at once.
+/// Contiguous numbers in the format of this machine: they can be read without the library, by several threads
+/// simultaneously.
 #[derive(Clone, Copy)]
 struct RawNumbers {
     number: TypeId,
@@ -50,7 +50,7 @@ struct RawNumbers {
 
 impl RawNumbers {
     fn of<T: H5Type>(file: &Hdf5File, dataset: &Dataset) -> Option<RawNumbers> {
-        // A link may lead into another file.
+        // A link may point into another file.
         let here = dataset.filename() == file.file.filename();
         let same = here && dataset.dtype().ok()? == Datatype::from_type::<T>().ok()?;
         // Chunked, compact and unwritten datasets have no offset.
@@ -59,8 +59,8 @@ impl RawNumbers {
     }
 }
 
-impl<'f> NumberDataset<'f> {
-    pub(super) fn open(file: &'f Hdf5File, name: String, dataset: Dataset) -> Result<Self> {
+impl NumberDataset {
+    pub(super) fn open(file: &Hdf5File, name: String, dataset: Dataset) -> Result<Self> {
         let found = dataset.dtype().and_then(|dtype| dtype.to_descriptor());
         let stored = found.as_ref().map_or_else(ToString::to_string, ToString::to_string);
         let kind = match found {
@@ -83,7 +83,7 @@ impl<'f> NumberDataset<'f> {
             NumberType::Double => RawNumbers::of::<f64>(file, &dataset),
             NumberType::Boolean => None,
         };
-        Ok(NumberDataset { file, name, dataset, kind, stored, raw })
+        Ok(NumberDataset { file: file.clone(), name, dataset, kind, stored, raw })
     }
 
     pub(super) fn is_integer(&self) -> bool {
@@ -96,7 +96,7 @@ impl<'f> NumberDataset<'f> {
         Ok(slab)
     }
 
-    /// Reads as many numbers as `slab` has room for, from `start` on.
+    /// Fills `slab` with the numbers from `start` on.
     fn read_into<T: H5Type + Pod>(&self, start: u64, slab: &mut [T]) -> Result<()> {
         if slab.is_empty() {
             return Ok(());
@@ -115,15 +115,20 @@ impl<'f> NumberDataset<'f> {
                 })
             }
             _ => {
-                let range = start as usize..start as usize + slab.len();
-                let read = self
-                    .dataset
-                    .read_slice_1d::<T, _>(s![range])
-                    .map_err(|error| self.file.hdf5_error(&self.name, "reading", &error))?;
-                slab.copy_from_slice(&read.into_raw_vec_and_offset().0);
+                slab.copy_from_slice(&self.read_with_library(start..start + slab.len() as u64)?);
                 Ok(())
             }
         }
+    }
+
+    fn read_with_library<T: H5Type>(&self, range: Range<u64>) -> Result<Vec<T>> {
+        let range = range.start as usize..range.end as usize;
+        let read = self.dataset.read_slice_1d::<T, _>(s![range]);
+        read.map(|array| array.into_raw_vec_and_offset().0).map_err(|error| self.read_error(&error))
+    }
+
+    fn read_error(&self, error: &hdf5::Error) -> StoreError {
+        self.file.hdf5_error(&self.name, "reading", error)
     }
 
     /// Calls `each` with every integer of `range`, in order.
@@ -135,7 +140,7 @@ impl<'f> NumberDataset<'f> {
         }
     }
 
-    /// Calls `each` with every number of `range`, in order. Memory is taken for a piece of them only.
+    /// Calls `each` with every number of `range`, in order, holding only a piece of them in memory.
     fn for_each_in_pieces<T: H5Type + Pod>(&self, range: Range<u64>, mut each: impl FnMut(T)) -> Result<()> {
         let mut piece = vec![T::zeroed(); NUMBERS_PER_READ.min(range.end - range.start) as usize];
         for start in range.clone().step_by(NUMBERS_PER_READ as usize) {
@@ -146,8 +151,8 @@ impl<'f> NumberDataset<'f> {
         Ok(())
     }
 
-    /// Fills `columns` with column numbers from `start` on, if they are stored in 32 bits. Their bits, that
-    /// is: a negative number is above any that fits i32. Otherwise [`NumberDataset::for_each_integer`] has them, slower.
+    /// Fills `columns` with the column numbers from `start` on if they are stored as `i32`, and returns whether they are.
+    /// The bits are kept: a negative number becomes one above `i32::MAX`.
     pub(super) fn read_columns_if_i32(&self, start: u64, columns: &mut [u32]) -> Result<bool> {
         let narrow = self.kind == NumberType::Int32;
         if narrow {
@@ -156,8 +161,7 @@ impl<'f> NumberDataset<'f> {
         Ok(narrow)
     }
 
-    /// Fills `values` from `start` on, if they are stored as singles. Otherwise [`NumberDataset::read_values`] has
-    /// them.
+    /// Fills `values` from `start` on if they are stored as `f32`, and returns whether they are.
     pub(super) fn read_values_if_f32(&self, start: u64, values: &mut [f32]) -> Result<bool> {
         let single = self.kind == NumberType::Single;
         if single {
@@ -166,56 +170,50 @@ impl<'f> NumberDataset<'f> {
         Ok(single)
     }
 
-    /// The single integer at `at`.
     pub(super) fn read_integer(&self, at: u64) -> Result<i128> {
         let mut found = 0;
         self.for_each_integer(at..at + 1, |value| found = value)?;
         Ok(found)
     }
 
-    /// Every value of `range`; what is stored in 32 bits or fewer is exact.
+    /// Returns the values of `range`; those stored in 32 bits or fewer are exact.
     pub(super) fn read_values(&self, range: Range<u64>) -> Result<Values> {
         Ok(match self.kind {
             NumberType::Single => Values::Single(self.read_range(range)?),
-            NumberType::Boolean => {
-                let range = range.start as usize..range.end as usize;
-                let flags = self
-                    .dataset
-                    .read_slice_1d::<bool, _>(s![range])
-                    .map_err(|error| self.file.hdf5_error(&self.name, "reading", &error))?;
-                Values::Single(flags.iter().map(|&flag| f32::from(u8::from(flag))).collect())
-            }
+            NumberType::Boolean => Values::from_flags(&self.read_with_library(range)?),
             _ => Values::Double(self.read_range(range)?),
         })
     }
 
-    /// Rows of a dense two-dimensional dataset, one after the other.
+    /// Returns rows of a dense two-dimensional dataset, concatenated.
     pub(super) fn read_dense_rows(&self, rows: Range<u64>) -> Result<Values> {
-        fn block<T: H5Type>(numbers: &NumberDataset<'_>, rows: Range<u64>) -> Result<Vec<T>> {
+        fn block<T: H5Type>(numbers: &NumberDataset, rows: Range<u64>) -> Result<Vec<T>> {
             let rows = rows.start as usize..rows.end as usize;
             numbers
                 .dataset
                 .read_slice_2d::<T, _>(s![rows, ..])
                 .map(|array| array.into_raw_vec_and_offset().0)
-                .map_err(|error| numbers.file.hdf5_error(&numbers.name, "reading", &error))
+                .map_err(|error| numbers.read_error(&error))
         }
         Ok(match self.kind {
             NumberType::Single => Values::Single(block(self, rows)?),
-            NumberType::Boolean => Values::Single(
-                block::<bool>(self, rows)?.into_iter().map(|v| f32::from(u8::from(v))).collect(),
-            ),
+            NumberType::Boolean => Values::from_flags(&block(self, rows)?),
             _ => Values::Double(block(self, rows)?),
         })
     }
 }
 
-/// A slab of values in the width they were stored in.
+/// Values in the width they are stored in.
 pub(super) enum Values {
     Single(Vec<f32>),
     Double(Vec<f64>),
 }
 
 impl Values {
+    fn from_flags(flags: &[bool]) -> Values {
+        Values::Single(flags.iter().map(|&flag| f32::from(u8::from(flag))).collect())
+    }
+
     pub(super) fn get(&self, at: usize) -> f64 {
         match self {
             Values::Single(values) => values[at].into(),

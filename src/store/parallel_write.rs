@@ -1,11 +1,13 @@
-//! Files written by all ranks at once.
+//! Files written by all ranks together.
 //!
-//! HDF5 without its MPI driver cannot be written by several processes. So rank 0 lays the file out
-//! with contiguous, allocated datasets and closes it; then every rank writes its own rows as plain
-//! bytes at the place HDF5 gave them. The file is written beside its final name, synced and renamed.
+//! Without its MPI driver HDF5 cannot write a file from several processes. Rank 0 therefore lays out the file with
+//! contiguous, allocated datasets and closes it; then every rank writes its rows as plain bytes at the offsets that HDF5
+//! chose. The file is written under a temporary name, synced and renamed.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fs::File;
+use std::ops::Range;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -21,39 +23,29 @@ use super::temp_file::TempFile;
 use crate::error;
 use crate::fault;
 use crate::heartbeat::beat;
+use crate::sparse::RowsView;
 use crate::world::World;
 
-/// One rank's part of a one-dimensional dataset that all ranks write together.
-pub struct DatasetPiece<'d> {
-    pub name: String,
-    pub bytes: PieceData<'d>,
-    /// Elements before this rank's, and in all.
-    pub start: u64,
-    pub total: u64,
+/// One rank's part of a one-dimensional dataset.
+struct DatasetPiece<'d> {
+    name: String,
+    elements: PieceData<'d>,
+    /// Elements of the ranks before this one, and of all ranks.
+    start: u64,
+    total: u64,
 }
 
-/// The element types the files hold.
-pub enum PieceData<'d> {
+/// The elements of a piece, by the type in which they are stored.
+enum PieceData<'d> {
     F32(&'d [f32]),
-    /// Column numbers that fit i32, which SciPy uses without a conversion.
+    /// Column numbers that fit `i32`, which SciPy uses without a conversion.
     Columns(&'d [u32]),
-    /// Column numbers that do not; stored as i64.
+    /// Other column numbers, stored as `i64`.
     WideColumns(&'d [u32]),
     I64(Vec<i64>),
 }
 
 impl PieceData<'_> {
-    fn encode(&self) -> Vec<u8> {
-        match self {
-            PieceData::F32(values) => values.iter().flat_map(|v| v.to_ne_bytes()).collect(),
-            PieceData::Columns(values) => values.iter().flat_map(|v| v.to_ne_bytes()).collect(),
-            PieceData::WideColumns(values) => {
-                values.iter().flat_map(|&v| i64::from(v).to_ne_bytes()).collect()
-            }
-            PieceData::I64(values) => values.iter().flat_map(|v| v.to_ne_bytes()).collect(),
-        }
-    }
-
     fn len(&self) -> usize {
         match self {
             PieceData::F32(values) => values.len(),
@@ -69,52 +61,51 @@ impl PieceData<'_> {
         }
     }
 
-    /// Elements `range` of this piece.
-    fn part(&self, range: std::ops::Range<usize>) -> PieceData<'_> {
+    /// Returns the stored bytes of some elements.
+    fn encode(&self, range: Range<usize>) -> Cow<'_, [u8]> {
         match self {
-            PieceData::F32(values) => PieceData::F32(&values[range]),
-            PieceData::Columns(values) => PieceData::Columns(&values[range]),
-            PieceData::WideColumns(values) => PieceData::WideColumns(&values[range]),
-            PieceData::I64(values) => PieceData::I64(values[range].to_vec()),
+            PieceData::F32(values) => bytemuck::cast_slice(&values[range]).into(),
+            PieceData::Columns(values) => bytemuck::cast_slice(&values[range]).into(),
+            PieceData::WideColumns(values) => {
+                values[range].iter().flat_map(|&v| i64::from(v).to_ne_bytes()).collect::<Vec<u8>>().into()
+            }
+            PieceData::I64(values) => bytemuck::cast_slice(&values[range]).into(),
         }
     }
 }
 
-/// This rank's rows of a CSR matrix that all ranks write together.
+/// A matrix that all ranks write together.
 pub struct LocalMatrix<'d> {
     pub group: &'static str,
+    /// Shape of the whole matrix.
     pub rows: u64,
     pub columns: u64,
-    /// Row starts within this rank's entries, from 0.
-    pub indptr: &'d [usize],
-    pub indices: &'d [u32],
-    pub values: &'d [f32],
+    /// The rows of this rank, with starts from 0 on.
+    pub local: RowsView<'d>,
 }
 
 impl<'d> LocalMatrix<'d> {
-    /// The three datasets of the matrix. Collective: where a rank's entries go depends on the others.
+    /// Returns this rank's pieces of the three datasets. Collective.
     fn pieces(&self, world: &World) -> Vec<DatasetPiece<'d>> {
-        let counts = world.gather_to_all(self.indices.len() as u64);
-        let rows = world.gather_to_all(self.indptr.len() as u64 - 1);
+        let RowsView { starts, columns, values } = self.local;
+        let counts = world.gather_to_all(columns.len() as u64);
+        let rows = world.gather_to_all(self.local.count() as u64);
         let before = |counts: &[u64]| counts[..world.rank()].iter().sum::<u64>();
         let (start, total) = (before(&counts), counts.iter().sum());
-        // Each rank writes where its rows begin; the last one also where they end.
+        // Each rank writes the starts of its rows; the last rank also the end.
         let last = world.rank() + 1 == world.size();
-        let length = self.indptr.len() - usize::from(!last);
-        let indptr: Vec<i64> = self.indptr[..length].iter().map(|&at| (start + at as u64) as i64).collect();
+        let length = starts.len() - usize::from(!last);
+        let indptr = starts[..length].iter().map(|&at| (start + at as u64) as i64).collect();
         let narrow = self.columns <= i32::MAX as u64;
-        let columns =
-            if narrow { PieceData::Columns(self.indices) } else { PieceData::WideColumns(self.indices) };
-        let name = |part| format!("{}/{part}", self.group);
+        let columns = if narrow { PieceData::Columns(columns) } else { PieceData::WideColumns(columns) };
+        let piece = |part, elements, start, total| {
+            let name = format!("{}/{part}", self.group);
+            DatasetPiece { name, elements, start, total }
+        };
         vec![
-            DatasetPiece { name: name("data"), bytes: PieceData::F32(self.values), start, total },
-            DatasetPiece { name: name("indices"), bytes: columns, start, total },
-            DatasetPiece {
-                name: name("indptr"),
-                bytes: PieceData::I64(indptr),
-                start: before(&rows),
-                total: self.rows + 1,
-            },
+            piece("data", PieceData::F32(values), start, total),
+            piece("indices", columns, start, total),
+            piece("indptr", PieceData::I64(indptr), before(&rows), self.rows + 1),
         ]
     }
 
@@ -127,8 +118,8 @@ impl<'d> LocalMatrix<'d> {
     }
 }
 
-/// Writes `path`: on rank 0 what `write_metadata` puts there, and every rank's rows of `matrices`.
-/// Collective; all ranks succeed or none, and then nothing is left behind.
+/// Writes `path`: the rows of all ranks of `matrices`, and on rank 0 the contents that `write_metadata` adds. Collective;
+/// either all ranks succeed, or none does and no file remains.
 pub fn write_file(
     world: &World,
     path: &Path,
@@ -139,13 +130,13 @@ pub fn write_file(
     publish(world, vec![write_unpublished(world, path, overwrite, matrices, write_metadata)?])
 }
 
-/// A file that is written whole, but not yet in its place. Dropped, it is gone.
+/// A completely written file that does not yet have its name. Dropping it removes the file.
 pub struct UnpublishedFile {
     temp_file: TempFile,
     path: PathBuf,
 }
 
-/// As [`write_file`], up to where the file would appear: [`publish`] makes several appear together. Collective.
+/// Writes a file as [`write_file`] does, but leaves it to [`publish`] to give several files their names. Collective.
 pub fn write_unpublished(
     world: &World,
     path: &Path,
@@ -155,8 +146,8 @@ pub fn write_unpublished(
 ) -> error::Result<UnpublishedFile> {
     let pieces: Vec<DatasetPiece<'_>> = matrices.iter().flat_map(|matrix| matrix.pieces(world)).collect();
     let path = resolve_symlink(path);
-    // One name for all: whichever rank is ended first removes it.
-    let mine = world.is_root().then(|| TempFile::beside(&path));
+    // All ranks know the name, so that any rank that is terminated removes the file.
+    let mine = world.is_root().then(|| TempFile::next_to(&path));
     let name = mine.as_ref().map(|temp_file| temp_file.path().as_os_str().as_encoded_bytes().to_vec());
     let mut name = name.unwrap_or_default();
     world.broadcast(&mut name);
@@ -179,8 +170,7 @@ pub fn write_unpublished(
     Ok(UnpublishedFile { temp_file, path })
 }
 
-/// Makes files appear under their names, one right after the other. When one cannot, those before it that are new
-/// are taken back. Collective.
+/// Gives files their names, one right after the other. If one fails, the new files before it are removed. Collective.
 pub fn publish(world: &World, files: Vec<UnpublishedFile>) -> error::Result<()> {
     let mut new = Vec::new();
     let mut outcome = Ok(());
@@ -201,7 +191,7 @@ pub fn publish(world: &World, files: Vec<UnpublishedFile>) -> error::Result<()> 
     world.agree(outcome.map_err(Into::into))
 }
 
-/// Creates the file and says where in it each piece's dataset begins.
+/// Creates the file and returns the offset of the dataset of each piece.
 fn create_layout(
     path: &Path,
     matrices: &[LocalMatrix<'_>],
@@ -209,7 +199,7 @@ fn create_layout(
     write_metadata: impl FnOnce(&hdf5::File) -> hdf5::Result<()>,
 ) -> hdf5::Result<Vec<u64>> {
     hdf5::silence_errors(true);
-    // Under a name that nobody else knows: there is nobody to lock out.
+    // No other program knows the temporary name, so no lock is needed.
     let file = FileBuilder::new().with_fapl(|access| LockMode::Unlocked.set(access)).create(path)?;
     write_metadata(&file)?;
     for matrix in matrices {
@@ -218,7 +208,7 @@ fn create_layout(
     let mut places = Vec::new();
     for piece in pieces {
         let builder = file.new_dataset_builder();
-        let empty = match piece.bytes {
+        let empty = match piece.elements {
             PieceData::F32(_) => builder.empty::<f32>(),
             PieceData::Columns(_) => builder.empty::<i32>(),
             PieceData::WideColumns(_) | PieceData::I64(_) => builder.empty::<i64>(),
@@ -228,13 +218,13 @@ fn create_layout(
             .no_chunk()
             .alloc_time(Some(AllocTime::Early))
             .create(piece.name.as_str())?;
-        // A dataset of nothing has no place; nothing is written there either.
+        // An empty dataset has no offset; nothing is written there either.
         places.push(dataset.offset().unwrap_or(0));
     }
     Ok(places)
 }
 
-/// Elements encoded at a time, so that memory stays the shard.
+/// Elements encoded at a time, which bounds the memory.
 const ELEMENTS_PER_WRITE: usize = 1 << 20;
 
 fn write_pieces(path: &Path, pieces: &[DatasetPiece<'_>], places: &[u64]) -> Result<()> {
@@ -245,10 +235,10 @@ fn write_pieces(path: &Path, pieces: &[DatasetPiece<'_>], places: &[u64]) -> Res
     let file = File::options().write(true).open(path).map_err(io("open it"))?;
     for (piece, place) in pieces.iter().zip(places) {
         let mut at = 0;
-        while at < piece.bytes.len() {
-            let end = (at + ELEMENTS_PER_WRITE).min(piece.bytes.len());
-            let offset = place + (piece.start + at as u64) * piece.bytes.width();
-            file.write_all_at(&piece.bytes.part(at..end).encode(), offset).map_err(io("write it"))?;
+        while at < piece.elements.len() {
+            let end = (at + ELEMENTS_PER_WRITE).min(piece.elements.len());
+            let offset = place + (piece.start + at as u64) * piece.elements.width();
+            file.write_all_at(&piece.elements.encode(at..end), offset).map_err(io("write it"))?;
             at = end;
             beat();
         }

@@ -1,4 +1,4 @@
-//! A few rows of a matrix, read and checked. Several threads can do so at once.
+//! Reading and checking a block of rows of a matrix. Several threads can do so simultaneously.
 
 use std::ops::Range;
 
@@ -8,21 +8,22 @@ use super::error::{Result, StoreError};
 use super::matrix_file::{MatrixDatasets, MatrixFile};
 use super::number_dataset::{NumberDataset, Values};
 use crate::simd::with_simd;
+use crate::sparse::sort_row;
 
-/// What the values mean, and so which ones are allowed.
+/// The meaning of values, which decides what is allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueKind {
-    /// In [0, 1]; with `clamp`, values outside are moved to the nearer end.
+    /// Values in [0, 1]; with `clamp`, others are moved to the nearer end.
     Probabilities { clamp: bool },
-    /// 0 or 1; zeros are dropped.
+    /// Values of 0 or 1; zeros are dropped.
     Labels,
-    /// Any finite number.
+    /// Finite numbers.
     Finite,
 }
 
 impl ValueKind {
-    /// Whether all values can be taken as they are. Without a branch an entry, so that it is fast; what is
-    /// wrong is then looked for entry by entry.
+    /// Whether all values can be used as stored. Fast, as it has no branch per entry; if it fails, a slower search finds
+    /// the wrong entry.
     fn allows_all(self, values: &[f32]) -> bool {
         match self {
             ValueKind::Probabilities { .. } => all_allowed(values, |value| (0.0..=1.0).contains(&value)),
@@ -35,12 +36,12 @@ impl ValueKind {
 #[inline]
 fn all_allowed(values: &[f32], allowed: impl Fn(f32) -> bool) -> bool {
     with_simd(Arch::new(), || {
-        // All are looked at, in numbers: the compiler makes vectors of that.
+        // Counting without an early exit lets the compiler vectorise.
         values.iter().map(|&value| u32::from(!allowed(value))).fold(0, |some, one| some | one) == 0
     })
 }
 
-/// Where each row of a range begins and the last one ends, checked.
+/// Where each row of a range starts and the last one ends, checked.
 pub struct RowStarts {
     pub(super) rows: Range<u64>,
     /// Stored entries before the first row.
@@ -49,12 +50,11 @@ pub struct RowStarts {
 }
 
 impl RowStarts {
-    /// Row starts from 0 on, and the end of the last row.
+    /// Returns the row starts, from 0 on, and the end of the last row.
     pub fn starts(&self) -> &[u64] {
         &self.starts
     }
 
-    /// Entries of all rows together.
     pub fn entries(&self) -> u64 {
         self.starts[self.starts.len() - 1]
     }
@@ -64,21 +64,21 @@ impl RowStarts {
     }
 }
 
-/// Space for rows, used again and again: columns ascending in each row, values beside them.
+/// A reusable buffer of rows; the columns of each row ascend.
 #[derive(Default)]
 pub struct Slab {
     pub columns: Vec<u32>,
     pub values: Vec<f32>,
-    /// Where each row ends.
+    /// The end of each row.
     pub ends: Vec<usize>,
 }
 
 /// Cells of a dense matrix read at a time.
 const CELLS_PER_READ: u64 = 1 << 20;
 
-impl MatrixFile<'_> {
-    /// The structure of `rows`. A step of its own, so that ranks can agree on it before any looks at
-    /// entries: the error is then the same for any number of ranks.
+impl MatrixFile {
+    /// Reads the structure of `rows`. Ranks agree on it before any of them reads entries, so that the error reported does
+    /// not depend on their number.
     pub fn row_starts(&self, rows: Range<u64>) -> Result<RowStarts> {
         let mut starts: Vec<u64> = Vec::with_capacity((rows.end - rows.start + 1) as usize);
         let indptr = match &self.parts {
@@ -113,8 +113,7 @@ impl MatrixFile<'_> {
         Ok(RowStarts { rows, before, starts })
     }
 
-    /// Reads some of the rows of `starts`, numbered from 0, and checks them. On an error the first bad row
-    /// is named.
+    /// Reads some of the rows of `starts`, numbered from 0, and checks them. An error names the first bad row.
     pub fn read_slab(
         &self,
         starts: &RowStarts,
@@ -145,7 +144,7 @@ impl MatrixFile<'_> {
     /// Calls `each` with the cells of every row.
     fn each_dense_row(
         &self,
-        numbers: &NumberDataset<'_>,
+        numbers: &NumberDataset,
         rows: Range<u64>,
         mut each: impl FnMut(&mut dyn Iterator<Item = (usize, f64)>) -> Result<()>,
     ) -> Result<()> {
@@ -164,9 +163,9 @@ impl MatrixFile<'_> {
     }
 }
 
-/// Fills a slab with what is right.
+/// Fills a slab with valid entries.
 struct SlabChecker<'m> {
-    matrix: &'m MatrixFile<'m>,
+    matrix: &'m MatrixFile,
     content: ValueKind,
     first_row: u64,
     slab: &'m mut Slab,
@@ -175,15 +174,15 @@ struct SlabChecker<'m> {
 impl SlabChecker<'_> {
     fn read_csr(
         &mut self,
-        data: &NumberDataset<'_>,
-        indices: &NumberDataset<'_>,
+        data: &NumberDataset,
+        indices: &NumberDataset,
         before: u64,
         starts: &[u64],
     ) -> Result<()> {
         let (first, last) = (starts[0], starts[starts.len() - 1]);
         let (begin, length) = (before + first, (last - first) as usize);
         let Slab { columns, values, ends } = &mut *self.slab;
-        // Whatever was there is overwritten: to clear it first would take as long as to read.
+        // Old contents are overwritten: clearing them first would take as long as reading.
         columns.resize(length, 0);
         values.resize(length, 0.0);
         let plain = indices.read_columns_if_i32(begin, columns)? && data.read_values_if_f32(begin, values)?;
@@ -194,12 +193,12 @@ impl SlabChecker<'_> {
         self.check_each_entry(data, indices, begin, length)
     }
 
-    /// Whether all columns are there and ascend in each row. Without a branch an entry.
+    /// Whether all columns are in range and ascend in each row. Has no branch per entry.
     fn columns_are_valid(&self) -> bool {
         let Slab { columns, ends, .. } = &*self.slab;
         let limit = self.matrix.columns.min(i32::MAX as u64 + 1);
         let falls = |column: u32, next: u32| u32::from(column as i32 >= next as i32);
-        // The largest, and falls anywhere; falls from one row to the next are none.
+        // The largest column, and the number of falls; those from one row to the next are allowed and subtracted.
         let (largest, all) = with_simd(Arch::new(), || {
             let next = columns.get(1..).unwrap_or(&[]);
             let mut seen = (columns.first().copied().unwrap_or(0), 0);
@@ -209,7 +208,7 @@ impl SlabChecker<'_> {
             seen
         });
         let inner = ends.iter().filter(|&&end| end > 0 && end < columns.len());
-        // An empty row ends where the one before does.
+        // An empty row ends where the previous one does.
         let mut last = 0;
         let between: u32 = inner
             .map(|&end| {
@@ -221,11 +220,11 @@ impl SlabChecker<'_> {
         u64::from(largest) < limit && all == between
     }
 
-    /// Rows of any kind, each entry looked at by itself.
+    /// Checks entry by entry, in any stored type.
     fn check_each_entry(
         &mut self,
-        data: &NumberDataset<'_>,
-        indices: &NumberDataset<'_>,
+        data: &NumberDataset,
+        indices: &NumberDataset,
         begin: u64,
         length: usize,
     ) -> Result<()> {
@@ -282,28 +281,16 @@ impl SlabChecker<'_> {
         Ok(())
     }
 
-    /// All entries of the row are there: puts them in order.
     fn end_row(&mut self) -> Result<()> {
         let row = self.row();
         let Slab { columns, values, ends } = &mut *self.slab;
         let start = ends.last().copied().unwrap_or(0);
         let (columns, values) = (&mut columns[start..], &mut values[start..]);
-        if !columns.is_sorted_by(|a, b| a < b) {
-            sort_row(columns, values);
-            if let Some(pair) = columns.windows(2).find(|pair| pair[0] == pair[1]) {
-                let place = self.matrix.location.to_string();
-                return Err(StoreError::DuplicateColumn { place, row, column: pair[0] });
-            }
-        }
+        sort_row(columns, values).map_err(|column| {
+            let place = self.matrix.location.to_string();
+            StoreError::DuplicateColumn { place, row, column }
+        })?;
         ends.push(start + columns.len());
         Ok(())
-    }
-}
-
-fn sort_row(columns: &mut [u32], values: &mut [f32]) {
-    let mut pairs: Vec<(u32, f32)> = columns.iter().copied().zip(values.iter().copied()).collect();
-    pairs.sort_by_key(|pair| pair.0);
-    for (at, (column, value)) in pairs.into_iter().enumerate() {
-        (columns[at], values[at]) = (column, value);
     }
 }

@@ -1,4 +1,4 @@
-//! Files that are being written: under another name, beside their place, and gone when nobody finishes them.
+//! Files under construction: under a temporary name next to their destination, and removed unless they are finished.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -10,14 +10,14 @@ use super::error::{Result, StoreError};
 use crate::cleanup;
 use crate::host::host_name;
 
-/// The name of a file while it is written. Dropped, it takes the file with it.
+/// The temporary name of a file. Dropping it removes the file.
 pub(super) struct TempFile {
     path: PathBuf,
 }
 
 impl TempFile {
-    /// The name tells which process writes there, and no two are the same.
-    pub fn beside(path: &Path) -> TempFile {
+    /// Returns a name in the folder of `path` that is unique and identifies the writing process.
+    pub fn next_to(path: &Path) -> TempFile {
         static MADE: AtomicUsize = AtomicUsize::new(0);
         let (process, number) = (std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
         TempFile::registered(
@@ -25,7 +25,7 @@ impl TempFile {
         )
     }
 
-    /// One that another rank has named.
+    /// Returns a name that another rank has chosen.
     pub fn registered(path: PathBuf) -> TempFile {
         cleanup::register(path.clone());
         TempFile { path }
@@ -35,7 +35,7 @@ impl TempFile {
         &self.path
     }
 
-    /// Makes the finished file appear under its name, for good.
+    /// Renames the finished file to `path`, durably.
     pub fn publish(self, path: &Path) -> Result<()> {
         let io = |source| StoreError::Io { file: path.into(), action: "write it", source };
         File::open(&self.path).and_then(|file| file.sync_all()).map_err(io)?;
@@ -43,7 +43,7 @@ impl TempFile {
         sync_folder(path).map_err(io)
     }
 
-    /// Another rank finishes it.
+    /// Leaves the file to another rank.
     pub fn hand_over(self) -> Result<()> {
         cleanup::forget(&self.path);
         Ok(())
@@ -60,18 +60,18 @@ impl Drop for TempFile {
 
 const SUFFIX: &str = ".part";
 
-/// The name of this host, as a part of the name of a file.
+/// Returns the name of this host with only characters that file names can hold.
 fn host_in_file_name() -> String {
     host_name(Path::new("/")).chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
 }
 
-/// What the partial files of `path` begin with on this host; the number of a process and of the file follow.
+/// Returns the start of the temporary names for `path` on this host; the numbers of the process and the file follow.
 fn name_prefix(path: &Path) -> String {
     format!(".{}.{}-", path.file_name().unwrap_or_default().to_string_lossy(), host_in_file_name())
 }
 
-/// Removes what processes of this host that are no more have left beside `path`. Those of other hosts stay: whether
-/// they still run cannot be told from here.
+/// Removes temporary files for `path` whose process has ended. Files of other hosts stay, as their processes cannot be
+/// checked.
 pub(super) fn remove_stale(path: &Path) {
     let start = name_prefix(path);
     for entry in std::fs::read_dir(parent_folder(path)).into_iter().flatten().flatten() {
@@ -81,22 +81,21 @@ pub(super) fn remove_stale(path: &Path) {
     }
 }
 
-/// The process that writes, or wrote, a partial file whose name begins with `start`.
+/// Returns the process that writes, or wrote, a temporary file whose name starts with `start`.
 fn writer_process(name: &OsStr, start: &str) -> Option<u32> {
     let (process, number) = name.to_str()?.strip_prefix(start)?.strip_suffix(SUFFIX)?.split_once('-')?;
     number.parse::<usize>().ok()?;
     process.parse().ok()
 }
 
-/// Where the system does not say, it might. One that has ended, but whose parent has not asked how, is running no more: in
-/// containers that may stay so for long.
+/// Whether a process runs, or may run if the system does not tell. Zombies, which containers can keep for long, do not.
 fn is_running(process: u32) -> bool {
     let processes = Path::new("/proc");
     if !processes.join("self").exists() {
         return true;
     }
     let status = std::fs::read_to_string(processes.join(process.to_string()).join("stat"));
-    // Behind the name, which is in brackets and may have some of its own.
+    // The state follows the name, which is in parentheses and may contain some.
     let state = status.ok().and_then(|status| status.rsplit_once(") ")?.1.chars().next());
     state.is_some_and(|state| !matches!(state, 'Z' | 'X'))
 }
@@ -111,26 +110,26 @@ mod tests {
     }
 
     #[test]
-    fn one_that_is_not_finished_goes_away() {
+    fn unfinished_files_are_removed() {
         let folder = tempfile::tempdir().unwrap();
-        let temp_file = TempFile::beside(&folder.path().join("a.h5"));
+        let temp_file = TempFile::next_to(&folder.path().join("a.h5"));
         std::fs::write(temp_file.path(), "half").unwrap();
         drop(temp_file);
         assert!(names(folder.path()).is_empty());
     }
 
     #[test]
-    fn one_that_is_finished_stays() {
+    fn published_files_stay() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.h5");
-        let temp_file = TempFile::beside(&path);
+        let temp_file = TempFile::next_to(&path);
         std::fs::write(temp_file.path(), "whole").unwrap();
         temp_file.publish(&path).unwrap();
         assert_eq!(names(folder.path()), ["a.h5"]);
     }
 
     #[test]
-    fn one_that_has_ended_is_not_running_even_if_nobody_has_asked_how() {
+    fn zombies_are_not_running() {
         assert!(is_running(std::process::id()));
         let mut child = std::process::Command::new("true").spawn().unwrap();
         let stat = format!("/proc/{}/stat", child.id());
@@ -142,10 +141,10 @@ mod tests {
     }
 
     #[test]
-    fn what_dead_processes_left_is_removed_and_nothing_else() {
+    fn removes_only_files_of_ended_processes() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.h5");
-        // Process numbers end far below this one.
+        // Process numbers are far smaller.
         let dead = u32::MAX;
         let alive = std::process::id();
         let stale = format!("{}{dead}-0{SUFFIX}", name_prefix(&path));

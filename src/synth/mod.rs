@@ -14,53 +14,13 @@ pub use generator::{Generator, SynthShape};
 pub use sample::SynthSample;
 
 use crate::progress::Progress;
-use crate::store::LocalMatrix;
-
-/// Rows of a growing matrix, as CSR.
-pub struct MatrixRows {
-    pub indptr: Vec<usize>,
-    pub indices: Vec<u32>,
-    pub values: Vec<f32>,
-}
-
-impl Default for MatrixRows {
-    fn default() -> MatrixRows {
-        MatrixRows { indptr: vec![0], indices: Vec::new(), values: Vec::new() }
-    }
-}
-
-impl MatrixRows {
-    fn push(&mut self, mut entries: Vec<(u32, f32)>) {
-        entries.sort_unstable_by_key(|entry| entry.0);
-        self.indices.extend(entries.iter().map(|entry| entry.0));
-        self.values.extend(entries.iter().map(|entry| entry.1));
-        self.indptr.push(self.indices.len());
-    }
-
-    fn append(&mut self, other: MatrixRows) {
-        let offset = self.indices.len();
-        self.indptr.extend(other.indptr[1..].iter().map(|at| at + offset));
-        self.indices.extend(other.indices);
-        self.values.extend(other.values);
-    }
-
-    pub fn matrix<'d>(&'d self, group: &'static str, rows: u64, columns: u64) -> LocalMatrix<'d> {
-        LocalMatrix {
-            group,
-            rows,
-            columns,
-            indptr: &self.indptr,
-            indices: &self.indices,
-            values: &self.values,
-        }
-    }
-}
+use crate::sparse::CsrBuilder;
 
 #[derive(Default)]
 pub struct SynthRows {
-    pub features: MatrixRows,
-    pub labels: MatrixRows,
-    pub marginals: MatrixRows,
+    pub features: CsrBuilder,
+    pub labels: CsrBuilder,
+    pub marginals: CsrBuilder,
 }
 
 /// Rows that one thread makes at a time.
@@ -68,11 +28,11 @@ const ROWS_PER_BLOCK: u64 = 4096;
 
 /// Makes the rows of a range, in parallel.
 pub fn generate(generator: &Generator, rows: std::ops::Range<u64>, progress: &dyn Progress) -> SynthRows {
-    let mut made = SynthRows::default();
     let size = rows.end - rows.start;
     progress.started("making rows", size, 0);
-    made.marginals.indices.reserve_exact((size * generator.entries_per_row()) as usize);
-    made.marginals.values.reserve_exact((size * generator.entries_per_row()) as usize);
+    let entries = (size * generator.entries_per_row()) as usize;
+    let mut made =
+        SynthRows { marginals: CsrBuilder::with_capacity(size as usize, entries), ..SynthRows::default() };
     // A few blocks at a time, so that little memory waits to be appended.
     let stride = ROWS_PER_BLOCK * 4 * rayon::current_num_threads() as u64;
     let mut start = rows.start;
@@ -86,19 +46,19 @@ pub fn generate(generator: &Generator, rows: std::ops::Range<u64>, progress: &dy
                 let mut made = SynthRows::default();
                 let mut space = generator::RowScratch::default();
                 for row in from..to {
-                    let (features, labels, marginals) = generator.row(row, &mut space);
-                    made.features.push(features);
-                    made.labels.push(labels);
-                    made.marginals.push(marginals);
+                    let (mut features, mut labels, mut marginals) = generator.row(row, &mut space);
+                    made.features.push_entries(&mut features);
+                    made.labels.push_entries(&mut labels);
+                    made.marginals.push_entries(&mut marginals);
                 }
                 progress.advanced(to - from);
                 made
             })
             .collect();
         for block in blocks {
-            made.features.append(block.features);
-            made.labels.append(block.labels);
-            made.marginals.append(block.marginals);
+            made.features.append(&block.features);
+            made.labels.append(&block.labels);
+            made.marginals.append(&block.marginals);
         }
         start = end;
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::{Generator, SynthRows, SynthShape, generate};
 use crate::error::Result;
 use crate::progress::Progress;
-use crate::store::{Overwrite, write_file};
+use crate::store::{LocalMatrix, Overwrite, write_file};
 use crate::world::World;
 
 /// A range of rows. Two ranges with the same seed are two samples of the same problem.
@@ -38,14 +38,20 @@ impl SynthSample {
         path: &Path,
         overwrite: Overwrite,
     ) -> Result<[u64; 3]> {
-        let entries = [&made.features, &made.labels, &made.marginals].map(|rows| rows.indices.len() as u64);
+        let entries = [&made.features, &made.labels, &made.marginals].map(|rows| rows.columns.len() as u64);
         let entries = entries.map(|local| world.gather_to_all(local).iter().sum::<u64>());
         let SynthShape { instances, labels, features, .. } = self.shape;
         let matrices = [
-            made.features.matrix("features", instances, features.into()),
-            made.labels.matrix("labels", instances, labels.into()),
-            made.marginals.matrix("marginals", instances, labels.into()),
-        ];
+            ("features", features, &made.features),
+            ("labels", labels, &made.labels),
+            ("marginals", labels, &made.marginals),
+        ]
+        .map(|(group, columns, rows)| LocalMatrix {
+            group,
+            rows: instances,
+            columns: columns.into(),
+            local: rows.view(),
+        });
         write_file(world, path, overwrite, &matrices, |file| {
             file.new_attr::<u64>().create("seed")?.write_scalar(&self.seed)?;
             file.new_attr::<u64>().create("first_row")?.write_scalar(&self.first_row)

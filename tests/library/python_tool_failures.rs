@@ -19,11 +19,8 @@ fn shard(rows: u64) -> Shard {
     let shape =
         SynthShape { instances: rows, labels: 60, features: 50, nnz: 20, average_labels: 3.0, exponent: 1.0 };
     let made = generate(&Generator::new(shape, 7), 0..rows, &());
-    let matrix = |rows: macrok::synth::MatrixRows| {
-        Csr::new((rows.indptr.len() - 1, 60), rows.indptr, rows.indices, rows.values)
-    };
-    let marginals = Marginals::from(&matrix(made.marginals));
-    let targets = Targets::Labels(TrueLabels::new(matrix(made.labels), &marginals));
+    let marginals = Marginals::from(&made.marginals.finish(60));
+    let targets = Targets::Labels(TrueLabels::new(made.labels.finish(60), &marginals));
     Shard { rows: 0..rows, total_rows: rows, marginals, targets }
 }
 

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use hdf5::types::VarLenUnicode;
-use macrok::sparse::Csr;
-use macrok::store::{
-    Hdf5File, LocalMatrix, Location, MatrixFile, Overwrite, Role, ValueKind, write_file, write_text,
-};
+use macrok::load::read_csr;
+use macrok::sparse::{Csr, RowsView};
+use macrok::store::{LocalMatrix, Location, MatrixFile, Overwrite, Role, ValueKind, write_file, write_text};
 use macrok::world::World;
 use proptest::prelude::*;
 
@@ -46,10 +45,8 @@ impl Rows {
 impl From<&Csr> for Rows {
     fn from(matrix: &Csr) -> Rows {
         let row = |local| {
-            let indptr = matrix.indptr();
-            let range = indptr.raw_storage()[local]..indptr.raw_storage()[local + 1];
-            let columns = matrix.indices()[range.clone()].iter().copied();
-            columns.zip(matrix.data()[range].iter().copied()).collect()
+            let (columns, values) = RowsView::from(matrix).row(local);
+            columns.iter().copied().zip(values.iter().copied()).collect()
         };
         Rows { columns: matrix.cols(), rows: (0..matrix.rows()).map(row).collect() }
     }
@@ -68,14 +65,13 @@ fn rows(value: impl Strategy<Value = f32> + Clone) -> impl Strategy<Value = Rows
 
 /// Reads a matrix in `parts` consecutive ranges.
 fn read(path: &Path, content: ValueKind, parts: usize) -> Rows {
-    let file = Hdf5File::open(path).unwrap();
     let location = Location { file: path.into(), group: Role::Marginals.group().into() };
-    let matrix = MatrixFile::open(&file, location).unwrap();
+    let matrix = MatrixFile::open(location).unwrap();
     let mut whole = Rows { columns: matrix.shape().1 as usize, rows: Vec::new() };
     for range in matrix.balanced_row_ranges(parts).unwrap() {
         assert_eq!(range.start, whole.rows.len() as u64, "ranges follow one another");
         let starts = matrix.row_starts(range.clone()).unwrap();
-        let part = matrix.read(&starts, content).unwrap();
+        let part = read_csr(&matrix, &starts, content).unwrap();
         assert_eq!(part.rows() as u64, range.end - range.start);
         whole.rows.extend(Rows::from(&part).rows);
     }
@@ -89,9 +85,7 @@ fn write_ours(path: &Path, rows: &Rows) -> macrok::error::Result<()> {
         group: "marginals",
         rows: rows.rows.len() as u64,
         columns: rows.columns as u64,
-        indptr: &indptr,
-        indices: &indices,
-        values: &values,
+        local: RowsView::new(&indptr, &indices, &values),
     };
     write_file(&World::alone(), path, Overwrite::Refuse, &[matrix], |_| Ok(()))
 }
@@ -298,8 +292,7 @@ fn shares(rows: &Rows, parts: usize) -> Vec<(u64, usize)> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.h5");
     write_ours(&path, rows).unwrap();
-    let file = Hdf5File::open(&path).unwrap();
-    let matrix = MatrixFile::open(&file, Location { file: path, group: "marginals".into() }).unwrap();
+    let matrix = MatrixFile::open(Location { file: path, group: "marginals".into() }).unwrap();
     let indptr = rows.indptr();
     let share = |range: std::ops::Range<u64>| {
         (range.end - range.start, indptr[range.end as usize] - indptr[range.start as usize])

@@ -255,7 +255,12 @@ const CASES: &[Case] = &[
     case("text instead of HDF5", "d.h5: not an HDF5 file", |at| {
         std::fs::write(at.join("d.h5"), "2 3 4\n0,2 0:1 2:0.5\n1 1:2\n").unwrap();
     }),
-    case("an empty file", "d.h5: not an HDF5 file", |at| std::fs::write(at.join("d.h5"), "").unwrap()),
+    case("an empty file", "d.h5: the file is empty; expected an HDF5 file", |at| {
+        std::fs::write(at.join("d.h5"), "").unwrap();
+    }),
+    case("a folder in place of a file", "d.h5: is a folder; expected an HDF5 file", |at| {
+        std::fs::create_dir(at.join("d.h5")).unwrap();
+    }),
     case("half a file", "d.h5: the file is truncated or damaged", |at| {
         prepare_good(at);
         let whole = std::fs::read(at.join("d.h5")).unwrap();
@@ -402,7 +407,7 @@ const CASES: &[Case] = &[
     command(
         "an output that is a folder",
         "fit --marginals d.h5 --labels d.h5 -k 2 --out folder --force",
-        "folder",
+        "folder: is a folder; expected a file to write",
         |at| {
             prepare_good(at);
             std::fs::create_dir(at.join("folder")).unwrap();
@@ -444,8 +449,32 @@ const CASES: &[Case] = &[
     command(
         "data in place of a classifier",
         "predict d.h5 --marginals d.h5 --out p.h5",
-        "d.h5: not a classifier file: it has no dataset 'slopes'",
+        "d.h5: is a data file (labels, marginals); expected a classifier",
         prepare_good,
+    ),
+    command(
+        "a classifier in place of a model",
+        "marginals c.h5 d.h5 --out m.h5",
+        "c.h5: is a classifier; expected a model",
+        |at| {
+            prepare_good(at);
+            write_classifier(at);
+        },
+    ),
+    command(
+        "a classifier in place of data",
+        "fit --marginals c.h5 --labels d.h5 -k 2 --out clf.h5",
+        "c.h5: is a classifier; expected a data file with a group 'marginals'",
+        |at| {
+            prepare_good(at);
+            write_classifier(at);
+        },
+    ),
+    command(
+        "a file of an unknown kind to inspect",
+        "inspect d.h5",
+        "d.h5: is an HDF5 file of an unknown kind (other); expected a data file, a classifier or a model",
+        |at| create(&at.join("d.h5"), |file| drop(file.create_group("other").unwrap())),
     ),
     command(
         "predictions of different lengths",

@@ -73,7 +73,7 @@ labels = "d.h5""#, "14: d.h5: no group 'probabilities'; the file has features, l
     ("max-iters = 6", r#"init = "top""#, r#"21: `init` in [fit] is "top", but must be top-k, random, prior, or a classifier file that exists"#),
     (FIT_ROWS, r#"[data.fit]
 marginals = "d.h5"
-labels = "d.h5:features""#, "15: d.h5:marginals is 50 x 20 but d.h5:features is 50 x 500; both must have one row an instance and one column a label"),
+labels = "d.h5:features""#, "15: d.h5:marginals is 50 x 20 but d.h5:features is 50 x 500; both must have one row per instance and one column per label"),
     (FIT_ROWS, r#"[data.fit]
 marginals = "d.h5"
 labels = "d.h5"
@@ -104,7 +104,7 @@ labels = "d.h5""#, "20: d.h5:labels is for 20 labels, but [data.fit] is for 40; 
     ("max-iters = 6", "epsilon = 1e-9\nsmoothing = 1.0", "21: `epsilon` in [fit] and `smoothing` cannot be used together"),
     ("max-iters = 6", "epsilon = -1", "21: `epsilon` in [fit] is -1, but must be a number above 0 and finite"),
     ("max-iters = 6", r#"init = "none.h5""#, r#"21: `init` in [fit] is "none.h5", but must be top-k, random, prior, or a classifier file that exists"#),
-    ("max-iters = 6", r#"init = "d.h5""#, "21: d.h5: not a classifier file: it has no dataset 'slopes'"),
+    ("max-iters = 6", r#"init = "d.h5""#, "21: d.h5: is a data file (features, labels, marginals); expected a classifier"),
     ("repeats = 3", "repeats = 0", "24: `repeats` in [evaluate] is 0, but must be a whole number of at least 1"),
     ("repeats = 3", "expected = 1", "24: `expected` in [evaluate] is 1, but must be true or false"),
     ("repeats = 3", "propensity-a = 1000", "24: `propensity-a` in [evaluate] is 1000, but must be a number above 0 and at most 10"),

@@ -60,6 +60,7 @@ fn files_are_read_and_written_where_there_are_no_locks() {
     // With locks required the message names the remedy; that also shows that locks fail here.
     let ran = run(&INSPECT, &[("HDF5_USE_FILE_LOCKING", "TRUE")]);
     assert_eq!(ran.status, Some(2), "{ran}");
-    let says = "data.h5: the file system has no locks, but HDF5 wants one; set HDF5_USE_FILE_LOCKING=FALSE";
+    let says =
+        "data.h5: the file system has no locks, but HDF5 requires one; set HDF5_USE_FILE_LOCKING=FALSE";
     assert!(ran.errors()[0].contains(says), "{ran}");
 }

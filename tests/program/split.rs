@@ -218,7 +218,7 @@ fn impossible_splits_are_refused_and_write_nothing() {
         ("data.h5 --out a.h5,b.h5,c.h5", "--out names 3 files, but --fractions has 2 parts; name one file a part, or what all names begin with"),
         ("data.h5 --out a.h5,./a.h5", "./a.h5: named for part 2 and for one before it"),
         ("data.h5 --out a.h5,data.h5 --force", "data.h5: is an input of this command; write to another file"),
-        ("data.h5 --out none/a", "none: no such folder to write into; make it first"),
+        ("data.h5 --out none/a", "none: no such folder to write into; create it first"),
     ];
     for (args, expected) in cases {
         let ran = split(folder, args);

@@ -255,7 +255,7 @@ fn a_model_for_other_data_is_refused() {
         labels.write(file, "labels");
     });
     refused("marginals a.model labels.h5 --out m.h5", "the model is for 2 labels, but labels.h5 has 3");
-    refused("marginals d.h5 d.h5 --out m.h5", "d.h5: not a model file: it has no attribute 'model-version'");
+    refused("marginals d.h5 d.h5 --out m.h5", "d.h5: is a data file (features, labels); expected a model");
     refused(
         "marginals a.model d.h5 --keep 0 --out m.h5",
         "--keep is 0, but must be a whole number of at least 1",

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::cli::common::Context;
-use crate::load::LoadPlan;
+use crate::load::LoadSummary;
 use crate::optimize::{FinishedFit, Iteration};
 use crate::pipeline::FitRequest;
 use crate::report::Phases;
@@ -15,7 +15,7 @@ pub(super) fn json_summary(
     shard: &Shard,
     finished: &FinishedFit<'_>,
     phases: &Phases,
-    plan: &LoadPlan,
+    plan: &LoadSummary,
 ) -> serde_json::Value {
     let Some(fit) = &finished.fit else { return serde_json::Value::Null };
     let checkpoints = finished.session.report();

@@ -91,7 +91,10 @@ pub(super) fn run(context: &Context<'_>, args: &FitArgs) -> Result<()> {
         control.enable_graceful_stop(world, args.stop.time_limit);
     }
     let mut phases = Phases::new();
-    let (shard, plan) = request.load(world, &initial, |plan| output::print_plan(context, &request, plan))?;
+    let plan = request.plan_load(world, &initial)?;
+    let summary = plan.summary;
+    output::print_plan(context, &request, &summary);
+    let shard = plan.load()?;
     fault::inject(world.rank(), "load")?;
     phases.end("load");
     existing.stop_after_loading(context)?;
@@ -109,7 +112,8 @@ pub(super) fn run(context: &Context<'_>, args: &FitArgs) -> Result<()> {
     if let Some(fit) = &finished.fit {
         output::print_result(context, &request, fit, &phases);
     }
-    console.json(world, || json_summary::json_summary(context, &request, &shard, &finished, &phases, &plan))
+    console
+        .json(world, || json_summary::json_summary(context, &request, &shard, &finished, &phases, &summary))
 }
 
 /// Returns what the command would load.

@@ -3,14 +3,14 @@
 use crate::classifier::Kernel;
 use crate::cli::common::Context;
 use crate::format::{count_noun, format_bytes, format_count};
-use crate::load::LoadPlan;
+use crate::load::LoadSummary;
 use crate::measure::Population;
 use crate::optimize::FitResult;
 use crate::pipeline::FitRequest;
 use crate::report::Phases;
 
 /// Prints the plan of the fit.
-pub(super) fn print_plan(context: &Context<'_>, request: &FitRequest, plan: &LoadPlan) {
+pub(super) fn print_plan(context: &Context<'_>, request: &FitRequest, plan: &LoadSummary) {
     context.console.line(format_args!(
         "{}: {} instances x {} labels, {} stored; k = {}, maximising {}",
         request.load.marginals,

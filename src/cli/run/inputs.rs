@@ -6,7 +6,7 @@ use super::problem::{Problem, Result};
 use crate::classifier_file::ClassifierFile;
 use crate::experiment::DataSource;
 use crate::optimize::InitialSource;
-use crate::store::{Hdf5File, MatrixFile, StoreError};
+use crate::store::{MatrixFile, StoreError};
 
 /// Opens every file and reads its shape.
 pub(super) fn check_inputs(job: &Job<'_>) -> Result<()> {
@@ -67,8 +67,7 @@ fn check_rows(rows: &JobSample<'_>, made: &str) -> Result<(u64, String)> {
 
 fn shape(named: &NamedFile<'_>) -> Result<(u64, u64)> {
     let open = || -> std::result::Result<(u64, u64), StoreError> {
-        let file = Hdf5File::open(&named.location.file)?;
-        Ok(MatrixFile::open(&file, named.location.clone())?.shape())
+        Ok(MatrixFile::open(named.location.clone())?.shape())
     };
     open().map_err(|error| named.item.error(Problem::File(error.into())))
 }

@@ -20,7 +20,7 @@ use crate::error::Result;
 use crate::estimate::{CalibrationRows, EstimateError, calibrate, hold_out};
 use crate::fault;
 use crate::format::format_count;
-use crate::load::{Examples, load_examples};
+use crate::load::{Examples, plan_examples};
 use crate::report::Phases;
 
 use network_args::NetworkArgs;
@@ -156,16 +156,14 @@ pub(super) fn run(context: &Context<'_>, args: &TrainArgs) -> Result<()> {
 fn load(context: &Context<'_>, request: &TrainRequest<'_>) -> Result<(Examples, CalibrationRows, u64)> {
     let Context { world, console, .. } = context;
     let (features, labels) = (&request.features, &request.labels);
-    let examples =
-        load_examples(world, features, Some(labels), request.estimator.held(), |rows, columns, labels| {
-            console.line(format_args!(
-                "{features}: {} instances, {} features, {} labels",
-                format_count(rows),
-                format_count(columns),
-                format_count(labels.unwrap_or(0)),
-            ));
-            Ok(())
-        })?;
+    let plan = plan_examples(world, features, Some(labels))?;
+    console.line(format_args!(
+        "{features}: {} instances, {} features, {} labels",
+        format_count(plan.rows()),
+        format_count(plan.features()),
+        format_count(plan.labels().unwrap_or(0)),
+    ));
+    let examples = plan.load(request.estimator.held())?;
     let digest = examples.digest(world, request.estimator.held());
     let (examples, held_out) = match request.calibrate {
         Some(calibration) => {

@@ -10,8 +10,8 @@ use super::loss::Loss;
 use super::matmul::{COLUMNS_PER_BLOCK, for_each_column_block, matrix, matrix_mut, multiply};
 use super::network::Network;
 use super::sparse_layer::add_scaled_rows;
-use crate::estimate::RowsView;
 use crate::simd::with_simd;
+use crate::sparse::RowsView;
 
 /// Rows of a batch that a thread reads entry by entry at a time.
 const ROWS_PER_TASK: usize = 8;

@@ -1,6 +1,6 @@
 //! The rows of one step, and what the first layer reads of them.
 
-use crate::estimate::RowsView;
+use crate::sparse::RowsView;
 
 /// How the first layer reads its rows; the same numbers up to rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,8 +5,9 @@ use pulp::Arch;
 use super::forward::{Forward, ROWS_PER_BLOCK};
 use super::network::Network;
 use super::vector_math::sigmoid;
-use crate::estimate::{PredictOptions, RowsView, TopMarginals};
+use crate::estimate::{PredictOptions, TopMarginals};
 use crate::simd::with_simd;
+use crate::sparse::RowsView;
 
 impl Network {
     /// The largest marginals of each row, by one thread. A row's depend on the row and the network only.

@@ -10,8 +10,8 @@ use super::loss::Loss;
 use super::network::Network;
 use super::shape::NetworkShape;
 use super::validation::validate;
-use crate::estimate::RowsView;
 use crate::random::{Purpose, RandomSequence};
+use crate::sparse::RowsView;
 use crate::world::World;
 
 /// A few rows with features and labels; the last has neither.

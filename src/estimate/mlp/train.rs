@@ -15,7 +15,6 @@ use super::trial::{Trial, TrialResult, best_trial, next_trial};
 use super::validation::{ValidationScores, validate};
 use crate::checkpoint::{CheckpointSession, SavedParts};
 use crate::error::{Result, usage};
-use crate::estimate::RowsView;
 use crate::fault;
 use crate::format::format_seconds;
 use crate::load::{Examples, total_positives};
@@ -36,7 +35,6 @@ pub fn train(
     progress: &dyn Progress,
 ) -> Result<Option<ModelFile>> {
     let Some(labels) = &examples.labels else { return usage("a network needs labels to be trained") };
-    let starts = [&examples.features, labels].map(|matrix| matrix.indptr().raw_storage().to_vec());
     let entries: u64 = world.gather_to_all(examples.features.nnz() as u64).iter().sum();
     let trainer = Trainer {
         world,
@@ -45,8 +43,8 @@ pub fn train(
         total_rows: examples.total_rows,
         positives: total_positives(world, labels, examples.total_rows),
         data: backprop::TrainingData {
-            features: RowsView::new(&starts[0], examples.features.indices(), examples.features.data()),
-            labels: RowsView::new(&starts[1], labels.indices(), labels.data()),
+            features: (&examples.features).into(),
+            labels: labels.into(),
             first_row: examples.rows.start,
             input: InputLayout::for_density(entries, examples.total_rows, examples.features.cols() as u64),
             loss: options.loss,

@@ -5,7 +5,8 @@ use std::collections::BinaryHeap;
 
 use super::compiled_forest::{CompiledForest, UnitScratch};
 use super::forest::NO_NODE;
-use crate::estimate::{PredictOptions, RowsView, TopMarginals};
+use crate::estimate::{PredictOptions, TopMarginals};
+use crate::sparse::RowsView;
 
 /// Units that a row looks at before all rows go on: more are looked at in vain, fewer make more rounds.
 const UNITS_PER_ROUND: usize = 4;

@@ -3,7 +3,8 @@
 use super::forest::{Forest, NO_NODE};
 use super::representations::normalise;
 use super::sigmoid::sigmoid;
-use crate::estimate::{RowsView, TopMarginals};
+use crate::estimate::TopMarginals;
+use crate::sparse::RowsView;
 
 impl Forest {
     /// What [`CompiledForest`](super::CompiledForest) gives, bit for bit.

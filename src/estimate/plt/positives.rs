@@ -1,6 +1,6 @@
 //! The labels of rows, and the rows of labels.
 
-use crate::estimate::RowsView;
+use crate::sparse::{RowsView, rows_by_column};
 
 /// The positive instances of each label, ascending.
 pub(super) struct Positives {
@@ -10,21 +10,7 @@ pub(super) struct Positives {
 
 impl Positives {
     pub fn new(labels: RowsView<'_>, count: usize) -> Positives {
-        let mut starts = vec![0; count + 1];
-        for row in 0..labels.count() {
-            labels.row(row).0.iter().for_each(|&label| starts[label as usize + 1] += 1);
-        }
-        for label in 0..count {
-            starts[label + 1] += starts[label];
-        }
-        let mut next = starts.clone();
-        let mut rows = vec![0; starts[count]];
-        for row in 0..labels.count() {
-            for &label in labels.row(row).0 {
-                rows[next[label as usize]] = row as u32;
-                next[label as usize] += 1;
-            }
-        }
+        let (starts, rows) = rows_by_column(labels, count, 0..labels.count() as u32);
         Positives { starts, rows }
     }
 

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::positives::Positives;
-use crate::estimate::RowsView;
+use crate::sparse::RowsView;
 
 /// A sparse vector of length 1 for each label; empty for labels without positive instance.
 pub(super) struct Representations {

@@ -11,8 +11,9 @@ use super::tree_plan::{TreePlan, assemble_forest, grow_trees};
 use super::unit_model::{UnitModel, train_unit};
 use super::unit_rows::{ColumnScratch, TrainingSet, UnitRows};
 use super::units::units_of;
-use crate::estimate::{Model, PredictOptions, RowsView, TopMarginals};
+use crate::estimate::{Model, PredictOptions, TopMarginals};
 use crate::random::{Purpose, RandomSequence};
+use crate::sparse::RowsView;
 use crate::store::ModelFile;
 
 const OPTIONS: TreeOptions = TreeOptions {
@@ -289,7 +290,7 @@ fn ties_go_to_the_smaller_labels() {
     };
     let empty = RandomRows { starts: vec![0, 0], ..RandomRows::default() };
     let kept = forest.compile().top_marginals(empty.rows(), PredictOptions { keep: 3, beam: None });
-    assert_eq!(kept.labels, [0, 1, 2]);
+    assert_eq!(kept.view().columns, [0, 1, 2]);
     assert_eq!(kept, forest.top_marginals_naive(empty.rows(), 3));
 }
 
@@ -312,8 +313,8 @@ fn a_beam_looks_at_the_most_probable_labels() {
 fn marginals_are_products_of_probabilities() {
     let (forest, rows) = forest(SHAPES[1]);
     let kept = forest.compile().top_marginals(rows.rows(), PredictOptions { keep: 53, beam: None });
-    assert!(kept.marginals.iter().all(|&marginal| marginal > 0.0 && marginal <= 1.0));
-    assert_eq!(kept.labels.len(), 70 * 53);
+    assert!(kept.view().values.iter().all(|&marginal| marginal > 0.0 && marginal <= 1.0));
+    assert_eq!(kept.view().columns.len(), 70 * 53);
 }
 
 #[test]

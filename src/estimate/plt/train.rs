@@ -14,12 +14,12 @@ use super::unit_model::{UnitModel, train_root, train_unit};
 use super::unit_rows::{ColumnScratch, TrainingSet, UnitRows};
 use crate::checkpoint::{CheckpointSession, SavedParts, Snapshot, SnapshotPart};
 use crate::error::Result;
-use crate::estimate::RowsView;
 use crate::fault;
 use crate::format::format_count;
 use crate::heartbeat::beat;
 use crate::load::Examples;
 use crate::progress::Progress;
+use crate::sparse::RowsView;
 use crate::store::ModelFile;
 use crate::world::World;
 
@@ -34,14 +34,12 @@ pub fn train(
     progress: &dyn Progress,
 ) -> Result<Option<ModelFile>> {
     let labels = examples.labels.as_ref().expect("estimators are trained on labels");
-    let starts = examples.features.indptr().raw_storage().to_vec();
-    let mut values = examples.features.data().to_vec();
-    starts.windows(2).for_each(|row| normalise(&mut values[row[0]..row[1]]));
-    let label_starts = labels.indptr().raw_storage().to_vec();
-    let labels = RowsView::new(&label_starts, labels.indices(), labels.data());
-    let label_count = examples.labels.as_ref().map_or(0, |labels| labels.cols());
+    let features = RowsView::from(&examples.features);
+    let mut values = features.values.to_vec();
+    features.starts.windows(2).for_each(|row| normalise(&mut values[row[0]..row[1]]));
+    let (labels, label_count) = (RowsView::from(labels), labels.cols());
     let training_set = TrainingSet {
-        features: RowsView::new(&starts, examples.features.indices(), &values),
+        features: RowsView { values: &values, ..features },
         width: examples.features.cols(),
         labels,
         positives: Positives::new(labels, label_count),

@@ -5,7 +5,7 @@ use super::solver::{LaneTargets, LocalRows};
 use super::tree::Tree;
 use super::tree_plan::TreePlan;
 use super::units::Unit;
-use crate::estimate::RowsView;
+use crate::sparse::RowsView;
 
 /// All that trees are learnt from.
 pub(super) struct TrainingSet<'d> {
