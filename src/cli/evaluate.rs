@@ -132,8 +132,10 @@ pub(super) fn run(context: &Context<'_>, args: &EvaluateArgs) -> Result<()> {
     };
     let counts = label_counts(context, args, &shard, training_counts)?;
     phases.end("load");
-    let (k, rules) = (subject.k(), subject.rules());
-    let is_classifier = matches!(subject, Subject::Classifier(_));
+    let (k, rules, is_classifier) = match &subject {
+        Subject::Classifier(mixture) => (mixture.k, mixture.rules.len(), true),
+        Subject::Predictions { k, .. } => (*k, 1, false),
+    };
     let calibrated = is_classifier.then(|| measure_calibration(world, &shard));
     // A mixture of one rule is drawn once, because every draw is the same; that counts as all of them.
     let repeats = if is_classifier { request.evaluation.draws() } else { 1 };

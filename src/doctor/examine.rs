@@ -1,6 +1,6 @@
 //! Facts and measurements of every rank, collected on rank 0.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
@@ -46,16 +46,6 @@ pub struct RankReport {
     pub read: (u64, f64),
 }
 
-/// The memory that a run would need.
-#[derive(Clone, Debug)]
-pub enum LoadCheck {
-    /// No data to load were named.
-    NotRequested,
-    Fits(LoadSummary),
-    /// Loading would fail with this message.
-    Refused(String),
-}
-
 /// The facts of all ranks; on rank 0.
 #[derive(Clone, Debug)]
 pub struct JobReport {
@@ -63,7 +53,8 @@ pub struct JobReport {
     pub ranks: Vec<RankReport>,
     /// `None` for one process alone.
     pub allreduce: Option<AllreduceTiming>,
-    pub memory: LoadCheck,
+    /// The plan to load the data, or the message of the error; `None` if no data were named.
+    pub plan: Option<Result<LoadSummary, String>>,
 }
 
 /// The length of the vector to add when no data give the number of labels.
@@ -76,19 +67,16 @@ const EXCHANGE_SECONDS: f64 = 0.25;
 /// would fail, if any. Collective.
 pub fn examine(world: &World, request: &ExamineRequest<'_>) -> (Option<JobReport>, Option<Error>) {
     let plan = |load: &LoadOptions| plan_load(world, load, ExtraMemory::for_fitting(load.labels.is_some()));
-    let (memory, problem) = match request.load.map(plan) {
-        None => (LoadCheck::NotRequested, None),
-        Some(Ok(plan)) => (LoadCheck::Fits(plan.summary), None),
-        Some(Err(error)) => (LoadCheck::Refused(error.to_string()), Some(error)),
-    };
+    let plan = request.load.map(|load| plan(load).map(|plan| plan.summary));
     let nodes = world.nodes();
-    let labels = match &memory {
-        LoadCheck::Fits(plan) => plan.labels as usize,
-        _ => DEFAULT_LABELS,
-    };
+    let labels = plan.iter().flatten().next().map_or(DEFAULT_LABELS, |plan| plan.labels as usize);
     let allreduce = (world.size() > 1).then(|| time_allreduce(world, labels, EXCHANGE_SECONDS));
     let ranks = world.gather_json(&examine_rank(world, request, &nodes));
-    (ranks.map(|ranks| JobReport { nodes, ranks, allreduce, memory }), problem)
+    let (plan, problem) = match plan {
+        Some(Err(error)) => (Some(Err(error.to_string())), Some(error)),
+        plan => (plan.map(|plan| plan.map_err(|_| String::new())), None),
+    };
+    (ranks.map(|ranks| JobReport { nodes, ranks, allreduce, plan }), problem)
 }
 
 fn examine_rank(world: &World, request: &ExamineRequest<'_>, nodes: &Nodes) -> RankReport {
@@ -100,7 +88,9 @@ fn examine_rank(world: &World, request: &ExamineRequest<'_>, nodes: &Nodes) -> R
         world.gather_to_all(0);
     };
     let read = read_bandwidth(request.threads.count, bytes, READ_ROUNDS, meet);
-    let mut files: Vec<SeenPath> = data_files(request).iter().map(|path| SeenPath::data(path)).collect();
+    let inputs = request.load.iter().flat_map(|load| [Some(&load.marginals), load.labels.as_ref()]).flatten();
+    let mut files: Vec<SeenPath> = inputs.map(|location| SeenPath::data(&location.file)).collect();
+    files.dedup_by(|one, other| one.path == other.path);
     files.push(SeenPath::output(world, request.folder));
     meet();
     let clock = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64());
@@ -129,15 +119,6 @@ fn bytes_to_read(processors: &Processors, memory_limits: &[MemoryLimit]) -> usiz
     let wanted = (4 * processors.cache_bytes).clamp(128 << 20, 2 << 30);
     let free = memory_limits.iter().map(|limit| limit.available).min().unwrap_or(u64::MAX);
     wanted.min(free / 8) as usize
-}
-
-fn data_files(request: &ExamineRequest<'_>) -> Vec<PathBuf> {
-    let Some(load) = request.load else { return Vec::new() };
-    let mut files = vec![load.marginals.file.clone()];
-    files.extend(
-        load.labels.iter().map(|labels| labels.file.clone()).filter(|file| *file != load.marginals.file),
-    );
-    files
 }
 
 impl RankReport {

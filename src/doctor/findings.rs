@@ -16,16 +16,17 @@ pub struct Finding {
     pub remedy: String,
 }
 
-impl Finding {
-    pub(super) fn new(name: &'static str, text: impl Into<String>, remedy: impl Into<String>) -> Finding {
-        Finding { name, text: text.into(), remedy: remedy.into() }
-    }
+pub(super) fn finding(
+    name: &'static str,
+    text: impl Into<String>,
+    remedy: impl Into<String>,
+) -> Option<Finding> {
+    Some(Finding { name, text: text.into(), remedy: remedy.into() })
 }
 
 /// Returns all problems of a job, each kind once.
 pub fn findings(job: &JobReport) -> Vec<Finding> {
-    let checks: [fn(&JobReport) -> Option<Finding>; 22] = [
-        environment::without_mpi,
+    let checks: [fn(&JobReport) -> Option<Finding>; 21] = [
         environment::other_number_of_ranks,
         environment::rushed_start,
         environment::debug_build,

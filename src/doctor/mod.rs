@@ -13,7 +13,7 @@ mod placement;
 #[cfg(test)]
 mod tests;
 
-pub use examine::{ExamineRequest, JobReport, LoadCheck, RankReport, examine};
+pub use examine::{ExamineRequest, JobReport, RankReport, examine};
 pub use files::{PathUse, SeenPath};
 pub use findings::{Finding, findings};
 pub use hosts::Host;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::examine::{JobReport, LoadCheck};
+use super::examine::JobReport;
 use super::files::PathUse;
 use super::findings::Finding;
 use super::hosts::Host;
@@ -34,16 +34,16 @@ pub fn print_report(console: &Console, job: &JobReport, findings: &[Finding]) {
     console.line("");
     console.line(file_table(job));
     console.line("");
-    console.line(match &job.memory {
-        LoadCheck::NotRequested => "memory: name the data to load with --data, to see what they need".into(),
-        LoadCheck::Fits(plan) => format!(
+    console.line(match &job.plan {
+        None => "memory: name the data to load with --data, to see what they need".into(),
+        Some(Ok(plan)) => format!(
             "memory: {} instances x {} labels, {} stored; a fit needs {}",
             format_count(plan.rows),
             format_count(plan.labels),
             format_count(plan.entries),
             plan.memory
         ),
-        LoadCheck::Refused(_) => "memory: the data cannot be loaded, see the error below".into(),
+        Some(Err(_)) => "memory: the data cannot be loaded, see the error below".into(),
     });
     if let Some(time) = &job.allreduce {
         console.line(format_args!(
@@ -173,11 +173,8 @@ pub fn report_json(job: &JobReport, findings: &[Finding]) -> Value {
             "read_bytes_per_second": host.read_bytes_per_second(),
         })
     };
-    let (needed, problem) = match &job.memory {
-        LoadCheck::NotRequested => (None, None),
-        LoadCheck::Fits(plan) => (Some(&plan.memory), None),
-        LoadCheck::Refused(message) => (None, Some(message)),
-    };
+    let needed = job.plan.iter().flatten().map(|plan| &plan.memory).next();
+    let problem = job.plan.as_ref().and_then(|plan| plan.as_ref().err());
     json!({
         "version": env!("CARGO_PKG_VERSION"),
         "debug_build": cfg!(debug_assertions),

@@ -22,6 +22,10 @@ pub struct Folder {
     root: PathBuf,
 }
 
+const CLASSIFIERS: &str = "classifiers";
+const DATA: &str = "data";
+const RECORDS: &str = "records";
+
 impl Folder {
     pub fn new(root: PathBuf) -> Folder {
         Folder { root }
@@ -52,7 +56,8 @@ impl Folder {
     /// Creates the folder if necessary, locks it, and removes files that a killed run was writing.
     pub fn lock_for_run(&self) -> Result<Lock> {
         self.check()?;
-        let folders = [self.root.clone(), self.classifiers(), self.data(), self.records()];
+        let folders =
+            [self.root.clone(), self.root.join(CLASSIFIERS), self.root.join(DATA), self.root.join(RECORDS)];
         for folder in folders.clone() {
             std::fs::create_dir_all(&folder).map_err(|source| StoreError::Unwritable { folder, source })?;
         }
@@ -66,34 +71,22 @@ impl Folder {
         self.root.join("run.lock")
     }
 
-    fn classifiers(&self) -> PathBuf {
-        self.root.join("classifiers")
-    }
-
-    fn data(&self) -> PathBuf {
-        self.root.join("data")
-    }
-
-    fn records(&self) -> PathBuf {
-        self.root.join("records")
-    }
-
     pub(super) fn hash_cache_file(&self) -> PathBuf {
-        self.records().join("known-files.json")
+        self.root.join(RECORDS).join("known-files.json")
     }
 
     pub fn data_file(&self, part: FitOrTest) -> PathBuf {
-        self.data().join(format!("{}.h5", part.name()))
+        self.root.join(DATA).join(format!("{}.h5", part.name()))
     }
 
     pub fn classifier_file(&self, spec: &ClassifierSpec) -> PathBuf {
-        self.classifiers().join(format!("{}.h5", spec.file_stem()))
+        self.root.join(CLASSIFIERS).join(format!("{}.h5", spec.file_stem()))
     }
 
     /// Returns the checkpoint of a fit with these facts.
     pub(super) fn checkpoint(&self, spec: &ClassifierSpec, fingerprint_hash: &str) -> PathBuf {
         let prefix = Folder::checkpoint_prefix(spec);
-        self.classifiers().join(format!("{prefix}{}.checkpoint", &fingerprint_hash[..8]))
+        self.root.join(CLASSIFIERS).join(format!("{prefix}{}.checkpoint", &fingerprint_hash[..8]))
     }
 
     /// Returns the prefix of the names of a classifier's checkpoints.
@@ -105,13 +98,13 @@ impl Folder {
     pub(super) fn remove_other_checkpoints(&self, spec: &ClassifierSpec, kept: &Path) {
         let (prefix, kept) = (Folder::checkpoint_prefix(spec), kept.file_name().unwrap_or_default());
         let kept = kept.to_string_lossy();
-        remove_files(&self.classifiers(), |name| {
+        remove_files(&self.root.join(CLASSIFIERS), |name| {
             name.starts_with(&prefix) && name.contains(".checkpoint") && !name.starts_with(&*kept)
         });
     }
 
     pub(super) fn record_file(&self, action: &Action) -> PathBuf {
-        self.records().join(format!("{}.json", action.file_stem()))
+        self.root.join(RECORDS).join(format!("{}.json", action.file_stem()))
     }
 
     /// Returns the output file of a step, if it has one.
@@ -147,8 +140,9 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let folder = Folder::new(place.path().join("out"));
         drop(folder.lock_for_run().unwrap());
-        let unfinished = folder.classifiers().join(".k3-top-k.h5.4711.part");
-        let others = [folder.classifiers().join("k3-top-k.h5"), folder.records().join("my.part")];
+        let unfinished = folder.root.join(CLASSIFIERS).join(".k3-top-k.h5.4711.part");
+        let others =
+            [folder.root.join(CLASSIFIERS).join("k3-top-k.h5"), folder.root.join(RECORDS).join("my.part")];
         for path in others.iter().chain([&unfinished]) {
             std::fs::write(path, "x").unwrap();
         }

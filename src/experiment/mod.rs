@@ -104,11 +104,9 @@ pub enum StrategyChoice {
 }
 
 impl StrategyChoice {
-    pub const FRANK_WOLFE: &str = "frank-wolfe";
-
     pub fn name(self) -> &'static str {
         match self {
-            StrategyChoice::FrankWolfe => StrategyChoice::FRANK_WOLFE,
+            StrategyChoice::FrankWolfe => "frank-wolfe",
             StrategyChoice::Baseline(strategy) => strategy.name(),
         }
     }

@@ -48,10 +48,8 @@ pub fn plan(
         ReusePolicy::RedoAll => StepState::ToDo(ToDoReason::Forced),
     };
     let states: Vec<StepState> = if world.is_root() { steps.iter().map(state).collect() } else { Vec::new() };
-    let mut to_do: Vec<u8> =
-        states.iter().map(|state| u8::from(matches!(state, StepState::ToDo(_)))).collect();
-    world.broadcast(&mut to_do);
-    let to_do = to_do.iter().map(|&to_do| to_do == 1).collect();
+    let to_do = states.iter().map(|state| matches!(state, StepState::ToDo(_))).collect();
+    let to_do = world.broadcast_json(world.is_root().then_some(to_do));
     Ok(ExperimentPlan { steps, states, to_do, reuse, hashes })
 }
 

@@ -59,16 +59,11 @@ impl fmt::Display for ToDoReason {
 /// Shortens hashes to their first digits.
 fn shortened(text: &str) -> String {
     const DIGITS: usize = 32;
-    let mut short = String::new();
-    let mut rest = text;
-    while let Some(at) = rest.find(|c: char| c.is_ascii_hexdigit()) {
-        let digits = rest[at..].find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(rest.len() - at);
-        let shown = if digits == DIGITS { 8 } else { digits };
-        short.push_str(&rest[..at + shown]);
-        short.push_str(if digits == DIGITS { "..." } else { "" });
-        rest = &rest[at + digits..];
-    }
-    short + rest
+    let shorten = |piece: &str| match piece.trim_end_matches(|c: char| !c.is_ascii_hexdigit()).len() {
+        DIGITS => format!("{}...{}", &piece[..8], &piece[DIGITS..]),
+        _ => piece.to_owned(),
+    };
+    text.split_inclusive(|c: char| !c.is_ascii_hexdigit()).map(shorten).collect()
 }
 
 /// Returns the state of a step according to the folder. On rank 0.

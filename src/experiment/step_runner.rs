@@ -146,10 +146,9 @@ impl<'a> StepRunner<'a> {
         self.fit_rows = None;
         self.label_counts()?;
         if self.test.is_none() {
-            let mut most_rules = vec![most_rules];
-            world.broadcast(&mut most_rules);
+            let most_rules = world.broadcast_json(world.is_root().then_some(most_rules));
             let files = experiment.test.files(folder, FitOrTest::Test);
-            self.test = Some(load_rows(world, console, &files, scoring_memory(most_rules[0]))?);
+            self.test = Some(load_rows(world, console, &files, scoring_memory(most_rules))?);
         }
         let shard = self.test.as_ref().expect("just loaded");
         let counts = self.counts.as_ref().expect("just counted");

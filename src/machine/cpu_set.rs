@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 
 /// Some processors of a node, written as the kernel lists them: `0-3,8`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
 pub struct CpuSet(BTreeSet<u32>);
 
 /// A text that is not a CPU list.
@@ -85,20 +84,6 @@ pub fn format_ranges(numbers: impl IntoIterator<Item = usize>) -> String {
         if first == last { first.to_string() } else { format!("{first}-{last}") }
     };
     found.into_iter().map(range).collect::<Vec<_>>().join(",")
-}
-
-impl From<CpuSet> for String {
-    fn from(set: CpuSet) -> String {
-        set.to_string()
-    }
-}
-
-impl TryFrom<String> for CpuSet {
-    type Error = ParseCpuSetError;
-
-    fn try_from(text: String) -> Result<CpuSet, ParseCpuSetError> {
-        text.parse()
-    }
 }
 
 #[cfg(test)]

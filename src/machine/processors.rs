@@ -36,10 +36,7 @@ pub struct Quota {
 impl Processors {
     /// Reads the files below `root`.
     pub fn detect(root: &Path) -> Processors {
-        let list = |file: &str| -> Option<CpuSet> {
-            let text = std::fs::read_to_string(root.join(file)).ok()?;
-            text.parse().ok().filter(|set: &CpuSet| !set.is_empty())
-        };
+        let list = |file: &str| read_cpus(&root.join(file));
         let status = std::fs::read_to_string(root.join("proc/self/status")).unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
         // Without such files (macOS) processes are not bound.
@@ -49,21 +46,14 @@ impl Processors {
         let online = list("sys/devices/system/cpu/online").unwrap_or_else(|| allowed.clone());
         let granted = granted(root).unwrap_or_else(|| online.clone());
         let cpu = |cpu: u32| root.join(format!("sys/devices/system/cpu/cpu{cpu}"));
-        let packages: BTreeSet<u64> = online
-            .iter()
-            .filter_map(|number_of| read_number(&cpu(number_of).join("topology/physical_package_id")))
-            .collect();
+        let package = |number: u32| read_number(&cpu(number).join("topology/physical_package_id"));
+        let packages: BTreeSet<u64> = online.iter().filter_map(package).collect();
+        let caches: BTreeSet<_> = online.iter().filter_map(|number| last_cache(&cpu(number))).collect();
         Processors {
             quotas: quotas(root),
             sockets: packages.len().max(1),
             memory_nodes: list("sys/devices/system/node/has_memory").map_or(1, |nodes| nodes.len()),
-            cache_bytes: online
-                .iter()
-                .filter_map(|of| last_cache(&cpu(of)))
-                .collect::<BTreeSet<_>>()
-                .iter()
-                .map(|(_, bytes)| bytes)
-                .sum(),
+            cache_bytes: caches.iter().map(|(_, bytes)| bytes).sum(),
             online,
             granted,
             allowed,
@@ -76,16 +66,19 @@ impl Processors {
     }
 }
 
+/// Reads a file with a list of processors; `None` if it is empty.
+fn read_cpus(file: &Path) -> Option<CpuSet> {
+    let text = std::fs::read_to_string(file).ok()?;
+    text.parse().ok().filter(|set: &CpuSet| !set.is_empty())
+}
+
 /// Returns the processors of this process's control group.
 fn granted(root: &Path) -> Option<CpuSet> {
-    groups(root, "cpuset").iter().find_map(|group| {
-        let file = match group.version {
-            Version::One => "cpuset.effective_cpus",
-            Version::Two => "cpuset.cpus.effective",
-        };
-        let text = std::fs::read_to_string(group.directory.join(file)).ok()?;
-        text.parse().ok().filter(|set: &CpuSet| !set.is_empty())
-    })
+    let file = |version: Version| match version {
+        Version::One => "cpuset.effective_cpus",
+        Version::Two => "cpuset.cpus.effective",
+    };
+    groups(root, "cpuset").iter().find_map(|group| read_cpus(&group.directory.join(file(group.version))))
 }
 
 fn quotas(root: &Path) -> Vec<Quota> {

@@ -227,7 +227,7 @@ fn variables_never_lead_to_more_threads_than_processors() {
     assert_eq!(
         warnings,
         [
-            "SLURM_CPUS_PER_TASK requests 8 threads, but this rank may run on 1 processor only; it uses as many threads; pass it to srun too: srun --cpus-per-task=8; mpirun: --bind-to none"
+            "SLURM_CPUS_PER_TASK is 8, but this rank may run on 1 processor only; it uses all of them; pass it to srun too: srun --cpus-per-task=8; mpirun --bind-to none"
         ]
     );
     let (count, _, warnings) = described(&[("OMP_NUM_THREADS", "64")], "0-3", 1);

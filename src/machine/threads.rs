@@ -31,15 +31,11 @@ pub enum ThreadCountSource {
     Share { share: CpuShare, processors: usize, bound: bool },
 }
 
-/// A setting that was ignored or reduced.
+/// A setting that was ignored or reduced, and what to do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum ThreadWarning {
-    /// A variable that is not a number of threads.
-    NotANumber { variable: String, value: String },
-    /// A variable of Slurm outside a job.
-    NoJob { variable: String },
-    /// More threads than processors.
-    TooMany { variable: String, requested: usize, processors: usize },
+pub struct ThreadWarning {
+    pub problem: String,
+    pub remedy: String,
 }
 
 const SLURM: &str = "SLURM_CPUS_PER_TASK";
@@ -80,34 +76,41 @@ pub(super) fn choose_threads(
         None => (),
     }
     let mut warnings = Vec::new();
+    let mut warn = |problem, remedy| warnings.push(ThreadWarning { problem, remedy });
     let allowed = processors.allowed.len();
+    let mut chosen = None;
     for name in [SLURM, OPEN_MP] {
         let Some(value) = variable(name).filter(|value| !value.trim().is_empty()) else { continue };
         if name == SLURM && variable(SLURM_JOB_ID).is_none() {
-            warnings.push(ThreadWarning::NoJob { variable: name.into() });
+            let problem = format!("{name} is set, but {SLURM_JOB_ID} is not; it is ignored outside a job");
+            warn(problem, format!("unset {name}, or use --threads"));
             continue;
         }
         // OpenMP accepts a number for each level of nesting: 4,2.
         let first = value.split(',').next().unwrap_or_default().trim();
-        let Some(requested) = first.parse::<usize>().ok().filter(|&threads| threads > 0) else {
-            warnings.push(ThreadWarning::NotANumber { variable: name.into(), value });
+        let Some(count) = first.parse::<usize>().ok().filter(|&threads| threads > 0) else {
+            let value = value.escape_debug();
+            let problem = format!("{name} is '{value}', but must be a whole number above 0; it is ignored");
+            warn(problem, format!("correct {name}, or unset it"));
             continue;
         };
-        if requested > allowed {
-            warnings.push(ThreadWarning::TooMany { variable: name.into(), requested, processors: allowed });
+        if count > allowed {
+            let processors = count_noun(allowed, "processor");
+            let problem =
+                format!("{name} is {count}, but this rank may run on {processors} only; it uses all of them");
+            // Since Slurm 22.05 srun does not inherit the number from sbatch.
+            let remedy =
+                if name == SLURM { "pass it to srun too" } else { "lower it, or bind the rank to more" };
+            warn(problem, format!("{remedy}: srun --cpus-per-task={count}; mpirun --bind-to none"));
         }
-        return Ok(Threads {
-            count: requested.min(allowed),
-            reason: ThreadCountSource::Variable(name.into()),
-            warnings,
-        });
+        chosen = Some((count.min(allowed), ThreadCountSource::Variable(name.into())));
+        break;
     }
-    let bound = processors.is_bound();
-    Ok(Threads {
-        count: share.threads,
-        reason: ThreadCountSource::Share { share, processors: allowed, bound },
-        warnings,
-    })
+    let (count, reason) = chosen.unwrap_or_else(|| {
+        let bound = processors.is_bound();
+        (share.threads, ThreadCountSource::Share { share, processors: allowed, bound })
+    });
+    Ok(Threads { count, reason, warnings })
 }
 
 /// Follows "2 threads a rank: ".
@@ -137,44 +140,8 @@ impl fmt::Display for ThreadCountSource {
     }
 }
 
-impl ThreadWarning {
-    /// Returns what is wrong, and its consequence.
-    pub fn problem(&self) -> String {
-        match self {
-            ThreadWarning::NotANumber { variable, value } => {
-                let value = value.escape_debug();
-                format!("{variable} is '{value}', but must be a whole number above 0; it is ignored")
-            }
-            ThreadWarning::NoJob { variable } => {
-                format!("{variable} is set, but SLURM_JOB_ID is not; it is ignored outside a job")
-            }
-            ThreadWarning::TooMany { variable, requested, processors } => format!(
-                "{variable} requests {requested} threads, but this rank may run on {} only; it uses as many threads",
-                count_noun(*processors, "processor")
-            ),
-        }
-    }
-
-    /// Returns what to do.
-    pub fn remedy(&self) -> String {
-        match self {
-            ThreadWarning::NotANumber { variable, .. } => format!("correct {variable}, or unset it"),
-            ThreadWarning::NoJob { variable } => format!("unset {variable}, or use --threads"),
-            // Since Slurm 22.05 srun does not inherit the number from sbatch.
-            ThreadWarning::TooMany { variable, requested, .. } if variable == SLURM => {
-                format!("pass it to srun too: srun --cpus-per-task={requested}; mpirun: --bind-to none")
-            }
-            ThreadWarning::TooMany { requested, .. } => {
-                format!(
-                    "bind the rank to more (srun --cpus-per-task={requested}; mpirun --bind-to none), or ask for fewer"
-                )
-            }
-        }
-    }
-}
-
 impl fmt::Display for ThreadWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}; {}", self.problem(), self.remedy())
+        write!(f, "{}; {}", self.problem, self.remedy)
     }
 }

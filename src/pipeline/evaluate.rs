@@ -26,22 +26,6 @@ pub enum Subject {
     Predictions { picks: Vec<Pick>, k: usize },
 }
 
-impl Subject {
-    pub fn k(&self) -> usize {
-        match self {
-            Subject::Classifier(mixture) => mixture.k,
-            Subject::Predictions { k, .. } => *k,
-        }
-    }
-
-    pub fn rules(&self) -> usize {
-        match self {
-            Subject::Classifier(mixture) => mixture.rules.len(),
-            Subject::Predictions { .. } => 1,
-        }
-    }
-}
-
 impl EvaluateRequest {
     /// Returns mean and deviation of every metric. `counts` give the propensities. Collective.
     pub fn run(

@@ -235,7 +235,7 @@ fn a_folder_in_use_is_refused() {
     held.lock().unwrap();
     let ran = run(folder, "job.toml", &[]);
     assert_eq!(ran.status, Some(1), "{ran}");
-    let message = "macrok: error: out: another run is working there (process 4711 on node7, Slurm job 99); wait for it, or \
+    let message = "macrok: error: out: another run uses this folder (process 4711 on node7, Slurm job 99); wait for it, or \
                    name another folder with --out";
     assert_eq!(ran.errors(), [message]);
     // A killed run leaves the file without a lock.
@@ -253,7 +253,7 @@ fn other_folders_are_left_alone() {
     let ran = run(folder, "job.toml", &["--force"]);
     assert_eq!(ran.status, Some(2), "{ran}");
     let message =
-        "macrok: error: out: is not empty, and not the folder of an experiment; name another one with --out";
+        "macrok: error: out: not empty, and not the folder of an experiment; name another folder with --out";
     assert_eq!(ran.errors(), [message]);
     let ran = macrok(folder, &["run", "job.toml", "--out", "job.toml"]);
     assert_eq!(ran.status, Some(2), "{ran}");
