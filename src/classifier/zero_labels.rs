@@ -187,7 +187,7 @@ impl StoredPlaces {
                 if at == 0 {
                     self.set.clear(rule.zero_labels.len());
                 }
-                if rule.kernel.has_column(&rule.table, row, rule.zero_labels.get(place).column) {
+                if rule.kernel.has_column(row, rule.zero_labels.get(place).column) {
                     self.set.insert(at);
                 }
                 self.known = at + 1;

@@ -1,8 +1,7 @@
-//! The labels that a step search cannot do without.
+//! The labels that a step search must evaluate.
 //!
-//! A label that neither end of a segment ever finds has no true positive anywhere between them. Most metrics
-//! are exactly 0 there, and a sum does not change by a 0: such labels need not be evaluated. In data with a
-//! long tail they are more than half of all labels.
+//! A label without true positives at both ends of a segment has none in between. Most metrics are exactly 0 there and
+//! leave a sum as it is, so such labels are skipped. In long-tailed data they are the majority.
 
 use std::ops::Range;
 
@@ -10,21 +9,21 @@ use super::confusion::ConfusionTensor;
 use super::label_blocks::{GROUP_BLOCKS, GROUP_LABELS, LANES};
 use super::tensor_view::{CellSlices, TensorView};
 
-/// What a [`Segment`](super::Segment) keeps for each group of labels; memory to be used again by the next one.
+/// Reusable memory of a [`Segment`](super::Segment), for each group of labels.
 #[derive(Default)]
 pub struct SegmentBuffers(pub(super) Vec<ActiveLabels>);
 
-/// The cells of those labels of a group that are active at one end at least, side by side.
+/// The cells of the labels of a group that are active at one end at least, side by side.
 ///
-/// The value of each is added to the sum of its lane and block ([`slot_of`]), of which there are hundreds. So the labels are
-/// in layers: the first label of every slot, then the second of those slots that have one, and so on, slots with most labels
-/// first. A layer is then added to the first so many sums at once.
+/// Each value is added to the sum of its lane and block ([`slot_of`]), of which there are hundreds. The labels are in layers:
+/// the first label of every slot, then the second of the slots that have one, and so on, slots with most labels first. So a
+/// layer is added to consecutive sums, with vector instructions.
 #[derive(Default)]
 pub(super) struct ActiveLabels {
     positives: Vec<f64>,
     from: CellBuffers,
     to: CellBuffers,
-    /// Where each layer ends.
+    /// The ends of the layers.
     ends: Vec<usize>,
     /// The slots, in the order of their labels in every layer.
     slots: Vec<u16>,
@@ -53,7 +52,7 @@ fn select(out: &mut Vec<f64>, numbers: &[f64], labels: &[usize]) {
 }
 
 impl ActiveLabels {
-    /// Becomes those of the group that begins at label `first`. `labels` is scratch space.
+    /// Refills with the group that begins at label `first`. `labels` is scratch space.
     pub(super) fn refill(
         &mut self,
         from: &ConfusionTensor,
@@ -67,7 +66,7 @@ impl ActiveLabels {
         let mut count = 0;
         let ends = inactive(from, first..end).zip(inactive(to, first..end));
         for (label, (in_from, in_to)) in (first..end).zip(ends) {
-            // Written always, kept if active: a branch would be mispredicted for every other label.
+            // Always written, kept if active: a branch would be mispredicted for every other label.
             labels[count] = label;
             count += usize::from(!(in_from & in_to));
         }
@@ -78,11 +77,10 @@ impl ActiveLabels {
         self.to.select(to, layered);
     }
 
-    /// Puts labels in layers.
     fn arrange_in_layers(&mut self, labels: &[usize], first: usize, layered: &mut [usize]) {
         let mut of_slot = [0u8; SLOTS];
         labels.iter().for_each(|label| of_slot[slot_of(label - first)] += 1);
-        // A layer has all slots that have as many labels.
+        // A layer has all slots with at least that many labels.
         let mut layers = [0usize; MAX_LAYERS + 1];
         of_slot
             .iter()
@@ -93,7 +91,7 @@ impl ActiveLabels {
         self.slots.clear();
         self.slots.resize(layers[0], 0);
         for (slot, &labels) in of_slot.iter().enumerate().filter(|(_, labels)| **labels > 0) {
-            // Behind all slots that have more.
+            // Behind all slots with more labels.
             let place = &mut next[usize::from(labels) - 1];
             self.slots[*place] = slot as u16;
             places[slot] = *place as u16;
@@ -125,10 +123,10 @@ impl ActiveLabels {
     }
 }
 
-/// The largest fraction; that of rounded sums of fractions can be a little above 1.
+/// Upper bound of a fraction. Rounding can take a sum of fractions slightly above 1.
 pub(super) const MAX_FRACTION: f64 = 2.0;
 
-/// No hits, and fractions in the other cells: what is not a number must be seen in the result.
+/// Whether each label has no hits, and fractions in the other cells: a NaN must show in the result.
 fn inactive(tensor: &ConfusionTensor, range: Range<usize>) -> impl Iterator<Item = bool> {
     let fraction = |value: f64| (0.0..=MAX_FRACTION).contains(&value);
     let hits = tensor.true_positives[range.clone()].iter();
@@ -137,14 +135,14 @@ fn inactive(tensor: &ConfusionTensor, range: Range<usize>) -> impl Iterator<Item
         .map(move |(&hits, (&alarms, &positives))| (hits == 0.0) & fraction(alarms) & fraction(positives))
 }
 
-/// Sums of a group: one for every lane of every block, as when all labels are evaluated.
+/// The number of sums of a group: one for every lane of every block, as when all labels are evaluated.
 const SLOTS: usize = LANES * GROUP_BLOCKS;
 
-/// Labels that a sum is of, at most.
+/// The largest number of labels in a sum.
 const MAX_LAYERS: usize = GROUP_LABELS / SLOTS;
 
-/// The sum that the label with this number within its group is added to. The blocks are side by side, so that their lanes are
-/// summed with vector instructions.
+/// The sum of the label with this number within its group. Blocks are side by side, so that their lanes are summed with vector
+/// instructions.
 fn slot_of(label: usize) -> usize {
     let (chunk, lane) = (label / LANES, label % LANES);
     lane * GROUP_BLOCKS + chunk / (GROUP_LABELS / GROUP_BLOCKS / LANES)
@@ -153,7 +151,7 @@ fn slot_of(label: usize) -> usize {
 /// The sums of a group, in the order of [`ActiveLabels::slots`].
 pub(super) struct SlotSums {
     sums: [f64; SLOTS],
-    /// The layer that is being added, and where it starts.
+    /// The current layer and its start.
     layer: usize,
     start: usize,
 }
@@ -161,7 +159,7 @@ pub(super) struct SlotSums {
 impl SlotSums {
     pub(super) const ZERO: SlotSums = SlotSums { sums: [0.0; SLOTS], layer: 0, start: 0 };
 
-    /// Adds the values of the next labels, from number `first` on.
+    /// Adds the values of the labels from number `first` on.
     #[inline(always)]
     pub(super) fn add(&mut self, active: &ActiveLabels, first: usize, values: &[f64]) {
         let mut left = values;
@@ -178,7 +176,7 @@ impl SlotSums {
         }
     }
 
-    /// The total of every block: its lanes, from the first to the last.
+    /// The total of every block, which adds its lanes from the first to the last.
     #[inline(always)]
     pub(super) fn totals(&self, active: &ActiveLabels) -> [f64; GROUP_BLOCKS] {
         let mut lanes = [[0.0; GROUP_BLOCKS]; LANES];

@@ -1,4 +1,4 @@
-//! Aggregations over labels: their values, and the weight of every label in their derivatives.
+//! Aggregations over labels: their values, and the weights of labels in their derivatives.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use super::label_blocks::{BLOCK_LABELS, GROUP_BLOCKS, LANES, lane_ranges};
 use super::number::Dual;
 use super::tensor_view::{CellsToLoad, TensorView};
 
-/// An aggregation with its binary formula bound.
+/// An aggregation whose binary formula is bound to a budget and an epsilon.
 #[derive(Clone, Debug)]
 pub(super) struct Aggregate {
     pub kind: AggregationKind,
@@ -21,7 +21,7 @@ pub(super) struct Aggregate {
     ignores_labels_without_positives: bool,
 }
 
-/// What one pass over the labels leaves of an aggregation; parts of the labels can be merged.
+/// The result of a pass over some labels for an aggregation. Results for different labels can be merged.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Statistic {
     Total(f64),
@@ -44,7 +44,7 @@ impl Statistic {
     }
 }
 
-/// NaN counts as least, so that it is seen and not skipped.
+/// Orders NaN first, so that a minimum does not skip it.
 fn is_less(a: f64, b: f64) -> bool {
     a < b || (a.is_nan() && !b.is_nan())
 }
@@ -57,7 +57,7 @@ pub(super) struct AggregateValue {
 }
 
 impl AggregateValue {
-    /// All labels have the same weight, whatever their values.
+    /// An aggregation in which all labels have the same weight, whatever their values.
     fn uniform(value: f64, scale: f64) -> AggregateValue {
         AggregateValue { value, sensitivity: Sensitivity::EachLabel { scale, power: 0 } }
     }
@@ -84,7 +84,7 @@ impl Aggregate {
             |cells: [ValueRange; 4]| is_sum && program.range(&cells).is_some_and(ValueRange::is_zero);
         let zero_without_true_positives = is_zero([ValueRange::ZERO, cell, cell, cell]);
         let ignores_labels_without_positives = is_zero([ValueRange::ZERO, cell, ValueRange::ZERO, cell])
-            // What is 0 wherever predictions are moves with none; but a derivative may be no number all the same.
+            // A formula that is 0 for all predictions can still have a NaN as a derivative.
             && [0.0, 0.25, 1.0].into_iter().all(|alarms| {
                 let cells = [0.0, alarms, 0.0, 1.0 - alarms];
                 let cells: [Dual<4>; 4] = std::array::from_fn(|i| Dual::variable(cells[i], i));
@@ -102,12 +102,12 @@ impl Aggregate {
         }
     }
 
-    /// Whether labels without true positives are known to add exactly 0.
+    /// Whether labels without true positives certainly add exactly 0.
     pub(super) fn is_zero_without_true_positives(&self) -> bool {
         self.zero_without_true_positives
     }
 
-    /// Whether labels without positives are known to add exactly 0, whatever is predicted, and so to have no gradient.
+    /// Whether labels without positives certainly add exactly 0, whatever is predicted, and so have gradient 0.
     pub(super) fn ignores_labels_without_positives(&self) -> bool {
         self.ignores_labels_without_positives
     }
@@ -122,7 +122,7 @@ impl Aggregate {
         if all { CellsToLoad::All } else { CellsToLoad::NoTrueNegatives }
     }
 
-    /// The aggregation from what all the labels left; there is none if there are no labels.
+    /// The aggregation from the statistic of all labels, or NaN if there are none.
     pub(super) fn finish(&self, statistic: Option<Statistic>, labels: usize) -> AggregateValue {
         let labels = labels as f64;
         match (self.kind, statistic) {
@@ -150,7 +150,7 @@ impl Aggregate {
         }
     }
 
-    /// The aggregation where it has a known value, unless its derivative depends on more than that.
+    /// The aggregation with a known value, unless its derivative depends on more than that.
     pub(super) fn invert(&self, value: f64, labels: usize) -> Option<AggregateValue> {
         match self.kind {
             AggregationKind::Sum => Some(AggregateValue::uniform(value, 1.0)),
@@ -159,8 +159,8 @@ impl Aggregate {
         }
     }
 
-    /// The cells are means over labels, so that they sum to 1; epsilon is one for the *sums*, as in the
-    /// field's reference implementation, and so the m-th part of it goes with the means.
+    /// Takes means over labels, which sum to 1. As in the reference implementation of the field, epsilon is meant for
+    /// *sums* over labels, so it is divided by their number.
     fn micro(&self, means: [f64; 4], labels: f64) -> AggregateValue {
         let body = lower(&self.formula, self.budget, self.epsilon / labels);
         let cells: [Dual<4>; 4] = std::array::from_fn(|i| Dual::variable(means[i], i));
@@ -168,7 +168,7 @@ impl Aggregate {
         AggregateValue { value: body.evaluate(&means), sensitivity: Sensitivity::Shared(partials) }
     }
 
-    /// What the blocks of a group of labels leave.
+    /// The statistics of the blocks of a group of labels.
     #[inline(always)]
     pub(super) fn statistics<'a>(
         &self,
@@ -192,7 +192,7 @@ impl Aggregate {
         }
     }
 
-    /// [`Statistic::Total`] of the blocks of a group, from those of its labels that are active.
+    /// [`Statistic::Total`] of the blocks of a group, from its active labels.
     #[inline(always)]
     fn totals(
         &self,
@@ -227,7 +227,6 @@ impl Aggregate {
         view.load(range, self.cells_to_load(), [a, b, c, d]);
     }
 
-    /// What a block of labels leaves.
     #[inline(always)]
     fn statistic(&self, view: TensorView, block: Range<usize>, registers: &mut [[f64; LANES]]) -> Statistic {
         match self.kind {
@@ -334,11 +333,11 @@ impl Aggregate {
     }
 }
 
-/// Lanes are summed side by side, which the compiler turns into vector instructions.
+/// Adds to each lane, which the compiler turns into vector instructions.
 #[inline(always)]
 fn add(sums: &mut [f64; LANES], values: &[f64; LANES], used: usize) {
     if used == LANES {
-        // A loop of known length, which almost all are.
+        // Most loops have this length, and the compiler knows it.
         sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
     } else {
         sums.iter_mut().zip(values).take(used).for_each(|(sum, value)| *sum += value);

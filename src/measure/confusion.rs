@@ -1,17 +1,17 @@
-//! Confusion tensors (Equation eq:confusion_tensor_j): exact integer counts, and fractions of the rows.
+//! Confusion tensors (Equation 1): exact integer counts, and fractions of the rows.
 
 use std::sync::Arc;
 
 use super::label_blocks::fill_blocks;
 
-/// What one classifier did with every label, summed over all rows.
+/// Counts of a classifier's predictions by label, over all rows.
 ///
-/// Integers, so that the sum over threads and ranks is exact and does not depend on their number.
+/// They are integers, so that sums over threads and ranks are exact and do not depend on their number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfusionCounts {
-    /// In units of [`Population::unit`] to one instance.
+    /// In units of [`Population::unit`] per row.
     pub true_positives: Vec<u64>,
-    /// Rows for which the label was predicted; always whole instances.
+    /// In rows.
     pub predicted: Vec<u64>,
 }
 
@@ -22,13 +22,13 @@ impl ConfusionCounts {
     }
 }
 
-/// What no classifier can change: the number of rows and the positives of every label.
+/// The number of rows and the positives of every label, which do not depend on a classifier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Population {
     pub rows: u64,
-    /// Fixed-point units to one instance: 1 for labels in {0, 1}, a power of two for expected labels.
+    /// Fixed-point units per row: 1 for labels in {0, 1}, a power of two for expected labels.
     pub unit: u64,
-    /// In units of `unit` to one instance.
+    /// In units of `unit` per row.
     pub positives: Vec<u64>,
 }
 
@@ -82,7 +82,7 @@ impl ConfusionTensor {
         ConfusionTensor::with_positives(counts, population, population.fractions())
     }
 
-    /// [`ConfusionTensor::new`] with the [`Population::fractions`] at hand, which all tensors of the same data share.
+    /// [`ConfusionTensor::new`] with known [`Population::fractions`], which all tensors of the same data share.
     ///
     /// # Panics
     /// If the lengths differ or the population has no rows.
@@ -97,8 +97,7 @@ impl ConfusionTensor {
         tensor
     }
 
-    /// Becomes the tensor of other counts of the same data: where there is one that is needed no more, that
-    /// saves taking new memory from the system.
+    /// Sets the tensor to other counts of the same data, without allocating memory.
     ///
     /// # Panics
     /// If the lengths differ or the population has no rows.
@@ -110,11 +109,11 @@ impl ConfusionTensor {
         let (unit, whole) = (population.unit, population.total_units());
         let narrow = population.rows.checked_mul(unit).is_some();
         fill_fractions(&mut self.true_positives, &counts.true_positives, whole);
-        // The difference is taken between integers: between fractions it would leave rounding dust where
-        // every prediction is right, and a quotient by that dust is a wild gradient.
+        // The difference of integers is exact. That of fractions would be slightly off 0 if every prediction is right, and a
+        // quotient by it would make the gradient huge.
         fill_blocks(&mut self.false_positives, |range, out| {
             let (predicted, hits) = (&counts.predicted[range.clone()], &counts.true_positives[range]);
-            // Both ways round the same integer; the narrow one is several times as fast.
+            // Both round the same integer; the narrow one is several times as fast.
             if narrow && predicted.iter().fold(0, |most, &count| count.max(most)) <= population.rows {
                 fill_false_positives(out, predicted, hits, |predicted, hits| {
                     debug_assert!(predicted * unit >= hits, "more true positives than predictions");
@@ -130,7 +129,7 @@ impl ConfusionTensor {
         });
     }
 
-    /// From fractions of the rows.
+    /// Creates a tensor from fractions of the rows.
     ///
     /// # Panics
     /// If the lengths differ.
@@ -144,8 +143,7 @@ impl ConfusionTensor {
         ConfusionTensor { true_positives, false_positives, positives }
     }
 
-    /// The sum of tensors of the same data, each times its weight; weights that sum to 1 make the tensor of
-    /// a randomised classifier.
+    /// The weighted sum of tensors of the same data. If the weights sum to 1, it is the tensor of a randomised classifier.
     ///
     /// # Panics
     /// If there are no parts, or they differ in the number of labels.
@@ -168,17 +166,17 @@ impl ConfusionTensor {
         self.true_positives.len()
     }
 
-    /// The fraction of rows that have each label.
+    /// The fraction of rows with each label.
     pub fn positives(&self) -> &[f64] {
         &self.positives
     }
 
-    /// tp, fp, fn, tn of label `j`; none is negative.
+    /// The cells tp, fp, fn and tn of label `j`, none of which is negative.
     pub fn cells(&self, j: usize) -> [f64; 4] {
         cells(self.true_positives[j], self.false_positives[j], self.positives[j])
     }
 
-    /// Becomes `(1 - alpha) * self + alpha * other` (Algorithm 1, line 13); exact for `alpha` 0 and 1.
+    /// Sets the tensor to `(1 - alpha) * self + alpha * other` (Algorithm 1, line 13), exactly so for `alpha` 0 and 1.
     pub fn mix(&mut self, other: &ConfusionTensor, alpha: f64) {
         assert_eq!(self.labels(), other.labels(), "the parts of a mixture have the same labels");
         let mix = |mine: &mut [f64], theirs: &[f64]| {
@@ -191,7 +189,7 @@ impl ConfusionTensor {
     }
 }
 
-/// The cells tp, fp, fn, tn from the two stored ones; the floors remove rounding dust of mixtures.
+/// The cells tp, fp, fn and tn from the stored ones. Those of mixtures can round to below 0, hence the maxima.
 #[inline(always)]
 fn cells(true_positives: f64, false_positives: f64, positives: f64) -> [f64; 4] {
     let misses = false_negatives(positives, true_positives);

@@ -1,8 +1,8 @@
-//! What can go wrong when a metric meets data.
+//! Errors of metrics on data.
 
 use crate::error::ModuleError;
 
-/// A metric that has no usable value or gradient where the search stands.
+/// A metric without a finite value or gradient at the current tensor of a search.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MeasureError {
     #[error(

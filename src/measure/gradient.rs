@@ -1,4 +1,4 @@
-//! The gain tensor of Algorithm 1, reduced to what a classifier needs: slopes and intercepts.
+//! The gain tensor of Algorithm 1, reduced to the slopes and intercepts of a rule.
 
 use rayon::prelude::*;
 
@@ -16,38 +16,34 @@ use crate::simd::with_simd;
 ///
 /// With the derivatives `G` for the cells of label j, `slopes[j] = Gtp + Gtn - Gfp - Gfn` and
 /// `intercepts[j] = Gfp - Gtn` (Algorithm 1, line 8): the classifier that predicts the k greatest
-/// `slope * marginal + intercept` maximises the linear utility `G . C` (Theorem thm:linear_metric).
+/// `slope * marginal + intercept` maximises the linear utility `G . C` (Theorem 4.1).
 ///
-/// A label without a positive has slope 0: its tp and fn cannot change, so no classifier can earn what the
-/// derivative promises. With `x / (y + epsilon)` recall would promise `1 / epsilon` there, and such labels
-/// would swallow the budget of every row.
+/// A label without positives has slope 0, because its tp and fn cannot change. With `x / (y + epsilon)`, the derivative
+/// of recall would be `1 / epsilon` there, and such labels would use up the budget of every row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gradient {
-    /// The metric itself, with the bits of [`Objective::value`].
+    /// The metric, with the bits of [`Objective::value`].
     pub value: f64,
     pub slopes: Vec<f64>,
     pub intercepts: Vec<f64>,
-    /// The size of the largest of both.
+    /// The largest magnitude of slopes and intercepts.
     pub largest: f64,
 }
 
-/// The size of the largest of some numbers; what is not finite is on top.
+/// The largest magnitude of some numbers. Infinities and NaN are larger than all others.
 pub(crate) fn max_abs(numbers: &[f64]) -> f64 {
-    // Without their signs, the bits of numbers have the order of the numbers. A maximum of integers needs not be taken one after
-    // the other.
+    // The bits of non-negative numbers have the order of the numbers, and the maximum of integers is vectorised.
     f64::from_bits(numbers.iter().map(|number| number.abs().to_bits()).fold(0, u64::max))
 }
 
-/// Of two of those.
+/// The larger of two magnitudes, ordered as in [`max_abs`].
 pub(crate) fn larger_magnitude(one: f64, other: f64) -> f64 {
     f64::from_bits(one.to_bits().max(other.to_bits()))
 }
 
 impl Gradient {
-    /// `G . (to - from)`; with the tensor of the gradient as `from` and that of its classifier as `to` this is
-    /// the Frank-Wolfe gap.
-    ///
-    /// Both tensors are of the same data, so tp and the predicted fraction determine the difference.
+    /// `G . (to - from)`, for tensors of the same data. If `from` is the tensor of the gradient and `to` that of its
+    /// classifier, this is the Frank-Wolfe gap.
     ///
     /// # Panics
     /// If the number of labels differs.
@@ -55,7 +51,7 @@ impl Gradient {
         assert_eq!(from.labels(), self.slopes.len(), "a gradient of the same labels");
         assert_eq!(to.labels(), self.slopes.len(), "a gradient of the same labels");
         sum_blocks(self.slopes.len(), |range| {
-            // Slices of one block, walked together, need no check of each index.
+            // Zipped slices need no check of each index.
             let gains = self.slopes[range.clone()].iter().zip(&self.intercepts[range.clone()]);
             let hits = to.true_positives[range.clone()].iter().zip(&from.true_positives[range.clone()]);
             let alarms = to.false_positives[range.clone()].iter().zip(&from.false_positives[range]);
@@ -70,7 +66,6 @@ impl Gradient {
     }
 }
 
-/// The registers of every aggregation.
 type Scratch = Vec<Vec<DualRegister<LANES>>>;
 
 impl Objective {
@@ -79,8 +74,7 @@ impl Objective {
         self.gradient_reusing(tensor, None)
     }
 
-    /// [`Objective::gradient`] in the memory of a gradient that is needed no more: taking new memory from the
-    /// system costs nearly as much as the computation.
+    /// [`Objective::gradient`] in the memory of a `spare` gradient: allocating costs nearly as much as computing.
     pub fn gradient_reusing(
         &self,
         tensor: &ConfusionTensor,
@@ -89,8 +83,8 @@ impl Objective {
         self.gradient_from(&self.aggregate(TensorView::at(tensor)), tensor, spare)
     }
 
-    /// [`Objective::gradient_reusing`] where the value at the tensor is known, bit for bit. A metric that is nothing but one mean
-    /// or sum over labels is not evaluated again then.
+    /// [`Objective::gradient_reusing`] with the known bits of the value at the tensor. It saves the evaluation if the metric is a
+    /// single mean or sum over labels.
     pub fn gradient_with_value(
         &self,
         value: f64,
@@ -134,7 +128,7 @@ impl Objective {
                         for (((aggregate, outcome), weight), registers) in
                             parts.iter().zip(scratch.iter_mut())
                         {
-                            // What the formula does not depend on must not bring in an infinite factor.
+                            // An aggregation without influence must not add a NaN, 0 times infinity.
                             if *weight != 0.0 {
                                 let how = (outcome.sensitivity, *weight);
                                 aggregate.add_derivatives(how, view, range.clone(), registers, &mut gains);
@@ -178,7 +172,7 @@ impl Objective {
         self.outer.evaluate(&leaves).partials[0]
     }
 
-    /// The first label whose gains are not finite.
+    /// The error for the first label whose gains are not finite.
     fn non_finite_gradient(&self, tensor: &ConfusionTensor, gradient: &Gradient) -> MeasureError {
         let mut gains = gradient.slopes.iter().zip(&gradient.intercepts);
         let unusable = |(slope, intercept): (&f64, &f64)| !(slope.is_finite() && intercept.is_finite());

@@ -1,4 +1,4 @@
-//! The labels in pieces of a fixed size, so that a sum has the same bits for any number of threads.
+//! Labels in pieces of a fixed size, so that sums have the same bits for any number of threads.
 
 use std::ops::Range;
 
@@ -7,28 +7,27 @@ use rayon::prelude::*;
 /// Labels that are evaluated together.
 pub(super) const LANES: usize = 64;
 
-/// Labels whose partial sum is taken by one thread.
+/// Labels with one partial sum.
 pub(super) const BLOCK_LABELS: usize = 8 * LANES;
 
-/// Blocks that are evaluated at all sizes of a step while they are in the cache of the processor.
+/// Blocks that are evaluated for all step sizes while they are in the cache.
 pub(super) const GROUP_BLOCKS: usize = 8;
 
-/// Labels of those.
 pub(super) const GROUP_LABELS: usize = GROUP_BLOCKS * BLOCK_LABELS;
 
-/// Blocks that a thread takes at least: fewer would not be worth the hand-over.
+/// The smallest number of blocks for which the hand-over to a thread pays off.
 pub(super) const MIN_TASK_BLOCKS: usize = 32;
 
-/// With fewer numbers than these the threads cost more than they save.
+/// The smallest amount of numbers for which threads save time.
 pub(super) const PARALLEL_FROM: usize = 32_768;
 
-/// Calls `job` for every block of labels; the results are in the order of the blocks.
+/// Calls `job` for every block of labels. The results are in the order of the blocks.
 pub(super) fn map_blocks<R: Send>(labels: usize, job: impl Fn(Range<usize>) -> R + Sync + Send) -> Vec<R> {
     map_pieces::<BLOCK_LABELS, _, _>(labels, labels, || (), |_, range| job(range))
 }
 
-/// Calls `job` for every group of labels; the results are in the order of the groups. `numbers` are those
-/// computed for each label. What `scratch` makes is made for each thread a few times, not for each group.
+/// Calls `job` for every group of labels. The results are in the order of the groups. `numbers` is the work per label, and
+/// `scratch` is called a few times per thread.
 pub(super) fn map_groups<S, R: Send>(
     labels: usize,
     numbers: usize,
@@ -55,7 +54,7 @@ fn map_pieces<const PIECE: usize, S, R: Send>(
     }
 }
 
-/// Calls `job` for every block of `out`, which it fills; the range says where the block is.
+/// Calls `job` to fill every block of `out`, with the range of its labels.
 pub(crate) fn fill_blocks<T: Send>(out: &mut [T], job: impl Fn(Range<usize>, &mut [T]) + Sync + Send) {
     let run =
         |(block, out): (usize, &mut [T])| job(block * BLOCK_LABELS..block * BLOCK_LABELS + out.len(), out);
@@ -66,14 +65,14 @@ pub(crate) fn fill_blocks<T: Send>(out: &mut [T], job: impl Fn(Range<usize>, &mu
     }
 }
 
-/// The range in pieces of at most [`LANES`].
+/// Splits a range into pieces of at most [`LANES`].
 #[inline(always)]
 pub(super) fn lane_ranges(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let end = range.end;
     range.step_by(LANES).map(move |start| start..end.min(start + LANES))
 }
 
-/// The sum of what the blocks give, in an order that only depends on the number of labels.
+/// Adds the results of the blocks, in an order that only depends on the number of labels.
 pub(super) fn sum_blocks(labels: usize, sum: impl Fn(Range<usize>) -> f64 + Sync + Send) -> f64 {
     map_blocks(labels, sum).into_iter().sum()
 }

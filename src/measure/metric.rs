@@ -8,7 +8,7 @@ use super::aggregate::Aggregate;
 use super::formula::{self, Formula, FormulaError, lower};
 use super::objective::Objective;
 
-/// A metric: its text and what it means. The language is described by [`super::catalogue_help`].
+/// A metric: its text and its formula, in the language of [`super::catalogue_help`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Metric {
     text: String,
@@ -20,13 +20,12 @@ impl Metric {
         Ok(Metric { text: text.trim().to_string(), formula: formula::parse(text)? })
     }
 
-    /// As it was written.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Fixes the budget and the `epsilon` that is added to the denominators, on the scale of fractions of the
-    /// rows. The caller has checked that `k` is at least 1 and `epsilon` is small, positive and finite.
+    /// Fixes the budget and the `epsilon` of denominators, on the scale of fractions of the rows. `k` must be at least 1,
+    /// and `epsilon` small, positive and finite.
     pub fn bind(&self, k: usize, epsilon: f64) -> Objective {
         let bound = |expr| lower(expr, k as f64, epsilon);
         let aggregations = self.formula.aggregations.iter();

@@ -1,4 +1,4 @@
-//! What is maximised: confusion tensors, metrics as formulas over them, and exact gradients.
+//! The maximised quantity: confusion tensors, metrics as formulas over them, and exact gradients.
 //!
 //! A [`Metric`] is parsed from text, bound to a budget `k` and an `epsilon` as an [`Objective`], and then
 //! evaluated on [`ConfusionTensor`]s. Its [`Gradient`] gives the slopes and intercepts of the next classifier

@@ -1,23 +1,23 @@
-//! Whether a formula is a confusion tensor measure at all (Definition def:conftensormeasure).
+//! A check that a formula is a confusion tensor measure (Definition 3.2).
 //!
-//! A measure may not fall when a false positive becomes a true negative or a false negative a true positive.
-//! The optimality of Algorithm 1's classifiers rests on that (Assumption assumption:monotonicity), so a
-//! formula that breaks it is allowed but named.
+//! A measure may not fall when a false positive becomes a true negative or a false negative a true positive. The optimality of
+//! the classifiers of Algorithm 1 depends on it (Assumption 4.3), so other formulas get a warning.
 
 use std::sync::Arc;
 
 use super::confusion::ConfusionTensor;
 use super::gradient::Gradient;
 use super::objective::Objective;
+use crate::random::RandomSequence;
 
 const SAMPLED_TENSORS: usize = 200;
 
-/// Derivatives below minus this, relative to the steepest one of the tensor, are falls and not rounding.
+/// Rounding error of derivatives, relative to the steepest one of the tensor.
 const TOLERANCE: f64 = 1e-9;
 
-/// Looks for falls on a fixed sample of feasible confusion tensors; at most one warning of each kind.
+/// Evaluates a fixed sample of feasible confusion tensors and returns at most one warning of each kind.
 pub fn warnings(objective: &Objective) -> Vec<String> {
-    let mut random = Random(0x6d61_6372_6f6b);
+    let mut random = RandomSequence::from_bits(0x6d61_6372_6f6b, 0);
     let (mut alarm, mut miss, mut unusable) = (None, None, None);
     for _ in 0..SAMPLED_TENSORS {
         let tensor = random_feasible_tensor(objective.budget, &mut random);
@@ -44,7 +44,7 @@ pub fn warnings(objective: &Objective) -> Vec<String> {
     [alarm, miss, unusable].into_iter().flatten().collect()
 }
 
-/// The label where the gain is most negative, if that is more than rounding.
+/// The label with the most negative gain, if that is more than rounding.
 fn steepest_fall(gradient: &Gradient, gain: fn(&Gradient, usize) -> f64) -> Option<(usize, f64)> {
     let steepness = |j: usize| gradient.slopes[j].abs() + gradient.intercepts[j].abs();
     let labels = 0..gradient.slopes.len();
@@ -68,35 +68,22 @@ fn describe(
     )
 }
 
-/// A tensor that some classifier at `k` could have, with rare and frequent labels.
-fn random_feasible_tensor(k: usize, random: &mut Random) -> ConfusionTensor {
-    // Predicting less than the budget is feasible too, and a large one needs no large sample.
+/// The tensor of a possible classifier at `k`, with rare and frequent labels.
+fn random_feasible_tensor(k: usize, random: &mut RandomSequence) -> ConfusionTensor {
+    let mut between = |low: f64, high: f64| low + random.next_uniform() * (high - low);
+    // Large budgets need no large tensors, and predicting fewer labels is feasible.
     let budget = k.min(32);
     let labels = (2 * budget).max(3);
-    let draws: Vec<f64> = (0..labels).map(|_| random.between(0.01, 1.0)).collect();
+    let draws: Vec<f64> = (0..labels).map(|_| between(0.01, 1.0)).collect();
     let scale = budget as f64 / draws.iter().sum::<f64>();
-    // 1e-3 at least: where a label is so rare that epsilon matters, a fall would be its doing.
-    let positives: Arc<[f64]> = (0..labels).map(|_| 10f64.powf(random.between(-3.0, -0.05))).collect();
+    // At least 1e-3: for rarer labels, epsilon alone could cause a fall.
+    let positives: Arc<[f64]> = (0..labels).map(|_| 10f64.powf(between(-3.0, -0.05))).collect();
     let cells = draws.iter().zip(positives.iter()).map(|(draw, &positive)| {
         let predicted = (draw * scale).min(1.0);
         let (fewest, most) = ((positive + predicted - 1.0).max(0.0), positive.min(predicted));
-        let hits = random.between(fewest, most);
+        let hits = between(fewest, most);
         (hits, predicted - hits)
     });
     let (hits, alarms) = cells.unzip();
     ConfusionTensor::from_fractions(hits, alarms, positives)
-}
-
-/// SplitMix64: small, and the same sample on every machine.
-struct Random(u64);
-
-impl Random {
-    fn between(&mut self, low: f64, high: f64) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        let unit = ((bits ^ (bits >> 31)) >> 11) as f64 / (1u64 << 53) as f64;
-        low + unit * (high - low)
-    }
 }

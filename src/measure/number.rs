@@ -1,9 +1,9 @@
-//! Numbers a formula can be evaluated on: plain `f64`, and `f64` with exact partial derivatives.
+//! Numbers for evaluating formulas: plain `f64`, and `f64` with exact partial derivatives.
 
 /// Arithmetic of the formula language.
 ///
-/// Everything is exact except one thing: a derivative that is unbounded at 0 (that of a square root, or of a
-/// power below 1) is taken at `epsilon` where the argument is smaller, so that gradients stay finite.
+/// Derivatives are exact, with one exception: those that are unbounded at 0 (of square roots, and of powers below 1) are taken
+/// at `epsilon` for smaller arguments, so that gradients stay finite.
 pub trait Number: Copy {
     fn from_f64(value: f64) -> Self;
     fn value(self) -> f64;
@@ -16,22 +16,22 @@ pub trait Number: Copy {
     fn sqrt(self, epsilon: f64) -> Self;
     fn ln(self) -> Self;
     fn exp(self) -> Self;
-    /// `self` to a constant, non-negative power.
+    /// Raises to a constant, non-negative power.
     fn powf(self, exponent: f64, epsilon: f64) -> Self;
 
-    /// The smaller; the first of two equal ones.
+    /// The smaller number, or the first of two equal ones.
     #[inline(always)]
     fn min(self, rhs: Self) -> Self {
         if rhs.value() < self.value() || rhs.value().is_nan() { rhs } else { self }
     }
 
-    /// The greater; the first of two equal ones.
+    /// The greater number, or the first of two equal ones.
     #[inline(always)]
     fn max(self, rhs: Self) -> Self {
         if rhs.value() > self.value() || rhs.value().is_nan() { rhs } else { self }
     }
 
-    /// With derivative 0, the subgradient of least norm, at 0.
+    /// The absolute value. Its derivative at 0 is 0, the subgradient of least norm.
     #[inline(always)]
     fn abs(self) -> Self {
         match self.value() {
@@ -42,7 +42,7 @@ pub trait Number: Copy {
     }
 }
 
-/// A difference of cells that should be 0 can be this far below it; a root of it is 0, not NaN.
+/// Rounding error of a difference of cells. A root of such a negative number is 0, not NaN.
 const ROUNDING_ERROR: f64 = 1e-12;
 
 #[inline(always)]
@@ -111,7 +111,6 @@ pub struct Dual<const N: usize> {
 }
 
 impl<const N: usize> Dual<N> {
-    /// The variable with number `index`.
     pub fn variable(value: f64, index: usize) -> Dual<N> {
         let mut partials = [0.0; N];
         partials[index] = 1.0;
@@ -129,8 +128,7 @@ impl<const N: usize> Dual<N> {
     }
 }
 
-/// A factor of the chain rule. What does not depend on a variable has derivative 0 in it, even where the
-/// factor is infinite; IEEE arithmetic would say NaN.
+/// A product of the chain rule. It is 0 if the partial derivative is, even if the factor is infinite.
 #[inline(always)]
 fn chain_product(factor: f64, partial: f64) -> f64 {
     if partial == 0.0 { 0.0 } else { factor * partial }

@@ -1,4 +1,4 @@
-//! A metric bound to a budget: what the search evaluates.
+//! A metric bound to a budget, as a search evaluates it.
 
 use pulp::Arch;
 
@@ -22,36 +22,35 @@ pub struct Objective {
     pub(super) outer: Node,
     /// Labels that tensors leave out; see [`Objective::omitting_labels`].
     pub(super) omitted_labels: usize,
-    /// The instructions that loops over labels are compiled for. No result depends on them.
+    /// The instructions for loops over labels. No result depends on them.
     pub(super) arch: Arch,
 }
 
 impl Objective {
-    /// Whether labels without a positive make no difference: they add exactly 0, whatever is predicted, and have no gradient.
+    /// Whether labels without positives add exactly 0, whatever is predicted, and have gradient 0.
     pub fn ignores_labels_without_positives(&self) -> bool {
         self.aggregates.iter().all(Aggregate::ignores_labels_without_positives)
     }
 
-    /// The same metric for tensors that leave out so many labels without a positive; means are still over all labels.
+    /// The same metric for tensors that omit this number of labels without positives. Means are still over all labels.
     ///
     /// # Panics
-    /// When there are some, but they make a difference ([`Objective::ignores_labels_without_positives`]).
+    /// Unless [`Objective::ignores_labels_without_positives`] or the number is 0.
     pub fn omitting_labels(self, labels: usize) -> Objective {
         assert!(
             labels == 0 || self.ignores_labels_without_positives(),
-            "labels that are left out make no difference"
+            "omitted labels must not change the metric"
         );
         Objective { omitted_labels: labels, ..self }
     }
 
-    /// The metric of a confusion tensor; NaN if there are no labels or the formula has no value there.
+    /// The metric of a confusion tensor, or NaN if it has no labels or the formula has no value there.
     pub fn value(&self, tensor: &ConfusionTensor) -> f64 {
         self.apply_outer(&self.aggregate(TensorView::at(tensor)))
     }
 
-    /// The metric of `(1 - alpha) * from + alpha * to` (Algorithm 1, line 11), without making that tensor.
-    ///
-    /// It has the bits that [`Objective::value`] gives after [`ConfusionTensor::mix`].
+    /// The metric of `(1 - alpha) * from + alpha * to` (Algorithm 1, line 11), with the bits of [`Objective::value`] after
+    /// [`ConfusionTensor::mix`].
     ///
     /// # Panics
     /// If the tensors differ in the number of labels.
@@ -59,7 +58,7 @@ impl Objective {
         self.values_between(from, to, &[alpha])[0]
     }
 
-    /// [`Objective::value_between`] for each of `alphas`, with one pass over the tensors for all of them.
+    /// [`Objective::value_between`] for each of `alphas`, with a single pass over the tensors.
     ///
     /// # Panics
     /// If the tensors differ in the number of labels.
@@ -67,7 +66,7 @@ impl Objective {
         Segment::new(self, from, to).values(alphas)
     }
 
-    /// The metric between two tensors, for a search that asks at many sizes, one after the other.
+    /// The metric between two tensors, prepared for many evaluations.
     ///
     /// # Panics
     /// If the tensors differ in the number of labels.
@@ -84,9 +83,8 @@ impl Objective {
         self.aggregate_views(&[view], None).swap_remove(0)
     }
 
-    /// All aggregations of all views. The views are of the same labels, and a group of those is in the cache
-    /// of the processor while it is evaluated for every view. Where the labels that are `active` are known,
-    /// for each group, no others are evaluated if they are 0.
+    /// All aggregations of all views, which have the same labels. A group of labels is in the cache while it is evaluated for
+    /// every view. If the `active` labels of each group are known, others that are 0 are skipped.
     pub(super) fn aggregate_views(
         &self,
         views: &[TensorView],
@@ -113,7 +111,7 @@ impl Objective {
             );
             statistics
         });
-        // From the first block to the last, whoever was done first: the order of additions is fixed.
+        // Blocks are merged in order, so that the order of additions does not depend on threads.
         let mut blocks = groups.iter().flat_map(|group| group.chunks_exact(each_block));
         let merged = blocks.next().map(|first| {
             blocks.fold(first.to_vec(), |mut merged, block| {

@@ -1,4 +1,4 @@
-//! The way from one confusion tensor to another, along which a step is searched.
+//! The segment between two confusion tensors, along which a step size is searched.
 
 use rayon::prelude::*;
 
@@ -14,12 +14,12 @@ pub struct Segment<'a> {
     objective: &'a Objective,
     from: &'a ConfusionTensor,
     to: &'a ConfusionTensor,
-    /// The labels that matter, by group.
+    /// The active labels of each group.
     active: Option<&'a [ActiveLabels]>,
 }
 
 impl<'a> Segment<'a> {
-    /// A segment to be asked once.
+    /// A segment for a single evaluation.
     ///
     /// # Panics
     /// If the tensors differ in the number of labels.
@@ -32,7 +32,7 @@ impl<'a> Segment<'a> {
         Segment { objective, from, to, active: None }
     }
 
-    /// The same segment, to be asked many times.
+    /// The same segment, prepared for many evaluations.
     pub(super) fn prepared(self, space: &'a mut SegmentBuffers) -> Segment<'a> {
         if !self.objective.aggregates.iter().any(Aggregate::is_zero_without_true_positives) {
             return self;
@@ -45,13 +45,12 @@ impl<'a> Segment<'a> {
         Segment { active: Some(&space.0), ..self }
     }
 
-    /// The metric at each of `alphas`, with one pass over the labels for all of them.
-    ///
-    /// It has the bits that [`Objective::value`] gives after [`ConfusionTensor::mix`].
+    /// The metric at each of `alphas`, from a single pass over the labels, with the bits of [`Objective::value`] after
+    /// [`ConfusionTensor::mix`].
     pub fn values(&self, alphas: &[f64]) -> Vec<f64> {
         let views: Vec<TensorView> =
             alphas.iter().map(|&alpha| TensorView::between(self.from, self.to, alpha)).collect();
-        // Beyond the ends cells are no fractions any more.
+        // Beyond the ends, cells may not be fractions.
         let inside = alphas.iter().all(|alpha| (0.0..=1.0).contains(alpha));
         let active = self.active.filter(|_| inside);
         let aggregated = self.objective.aggregate_views(&views, active);

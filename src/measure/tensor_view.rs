@@ -1,4 +1,4 @@
-//! The cells of many labels at once, from a tensor or from one on the way between two.
+//! The cells of many labels side by side, from a tensor or a mix of two.
 
 use std::ops::Range;
 
@@ -6,16 +6,16 @@ use super::confusion::{ConfusionTensor, blend, false_negatives, true_negatives};
 use super::formula::map_lanes;
 use super::label_blocks::LANES;
 
-/// A tensor, or one on the way between two.
+/// A tensor, or a mix of two.
 #[derive(Clone, Copy)]
 pub(super) struct TensorView<'a> {
     pub positives: &'a [f64],
     pub from: CellSlices<'a>,
-    /// The other end and how far it is gone.
+    /// The other tensor and its weight.
     pub towards: Option<(CellSlices<'a>, f64)>,
 }
 
-/// The cells that are stored, of one end.
+/// The stored cells of a tensor.
 #[derive(Clone, Copy)]
 pub(super) struct CellSlices<'a> {
     pub hits: &'a [f64],
@@ -41,8 +41,7 @@ impl<'a> TensorView<'a> {
         self.positives.len()
     }
 
-    /// Writes the cells of at most [`LANES`] labels, by cell and lane; what is beyond the range has no meaning.
-    /// The last column is left as it is if no true negatives are `wanted`.
+    /// Writes the `wanted` cells of at most [`LANES`] labels, by cell and lane. Lanes beyond the range are arbitrary.
     #[inline(always)]
     pub(super) fn load(&self, range: Range<usize>, wanted: CellsToLoad, columns: [&mut [f64; LANES]; 4]) {
         let [hits, alarms, misses, rest] = columns;
@@ -56,7 +55,6 @@ impl<'a> TensorView<'a> {
         }
     }
 
-    /// One of the cells that are stored.
     #[inline(always)]
     fn load_cell(
         &self,
@@ -75,14 +73,14 @@ impl<'a> TensorView<'a> {
     }
 }
 
-/// Which cells are loaded: most formulas do without the one that costs most.
+/// Which cells to load. Most formulas do not use true negatives, which cost most.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum CellsToLoad {
     All,
     NoTrueNegatives,
 }
 
-/// Calls `job` with a column of the known length that fast loops have; the last labels are filled up.
+/// Calls `job` with a column of [`LANES`] numbers, the last one padded, because loops of a known length are fast.
 #[inline(always)]
 fn with_padded(numbers: &[f64], job: impl FnOnce(&[f64; LANES])) {
     let mut filled: [f64; LANES];
@@ -94,6 +92,6 @@ fn with_padded(numbers: &[f64], job: impl FnOnce(&[f64; LANES])) {
             &filled
         }
     };
-    // Called in one place, so that the loop in it is compiled once.
+    // Called in one place, so that its loop is compiled once.
     job(numbers);
 }

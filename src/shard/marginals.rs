@@ -93,7 +93,7 @@ impl<'s> Row<'s> {
     }
 
     /// Returns whether the row stores this column.
-    #[inline]
+    #[inline(always)]
     pub fn has_column(&self, column: Column) -> bool {
         let coding = self.columns.coding();
         let code = coding.code(column).0;

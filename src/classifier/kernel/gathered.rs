@@ -1,18 +1,18 @@
-//! Some entries of a row, side by side: those that could be among the best.
+//! Any number of entries of a row, side by side: those that could be among the best.
 
-use super::{CoefficientTable, Kernel, LANES, scalar};
-use crate::buffers::prefetch;
-use crate::shard::{Column, PADDING, Position, Row};
+use super::{CoefficientTable, GROUP, Kernel, Operations};
+use crate::buffers::prefetch::prefetch;
+use crate::shard::{Column, Position, Row};
 
-/// Entries that were found in a row, and what is known of them. Each has a number, from 0.
+/// Entries of a row, numbered from 0, and their single scores.
 #[derive(Default)]
 pub struct GatheredEntries {
     length: usize,
-    /// All of these are longer than `length`, by entries that mean nothing.
+    /// All of these are longer than `length` and end with arbitrary elements.
     positions: Vec<u32>,
-    pub(super) columns: Vec<u32>,
-    pub(super) values: Vec<f32>,
-    pub(super) scores: Vec<f32>,
+    columns: Vec<u32>,
+    values: Vec<f32>,
+    scores: Vec<f32>,
     picked: Vec<u32>,
     picked_count: usize,
 }
@@ -27,57 +27,49 @@ impl GatheredEntries {
     #[inline]
     pub fn gather(&mut self, row: Row<'_>, positions: &[u32]) {
         self.length = positions.len();
-        let room = self.length.next_multiple_of(LANES) + PADDING;
-        if self.positions.len() < room {
-            self.grow(room);
+        let space = self.length.next_multiple_of(GROUP) + GROUP;
+        if self.positions.len() < space {
+            self.grow(space);
         }
-        let GatheredEntries { columns, values, .. } = self;
         self.positions[..positions.len()].copy_from_slice(positions);
-        row.gather(positions, columns, values);
-        // What follows is scored too, and must have a place in the table.
-        columns[positions.len()..room].fill(0);
+        row.gather(positions, &mut self.columns, &mut self.values);
+        // The rest of a group is scored too, so it must be in the table.
+        self.columns[positions.len()..space].fill(0);
     }
 
-    /// Asks for the coefficients that scoring will look up.
+    /// Prefetches the coefficients for scoring.
     #[inline]
     pub fn prefetch(&self, table: &CoefficientTable) {
-        self.columns[..self.length]
-            .iter()
-            .for_each(|&column| prefetch::prefetch(&table.words, column as usize));
+        self.columns[..self.length].iter().for_each(|&column| prefetch(&table.words, column as usize));
     }
 
     #[cold]
-    fn grow(&mut self, room: usize) {
-        self.positions.resize(room, 0);
-        self.columns.resize(room, 0);
-        self.values.resize(room, 0.0);
-        self.scores.resize(room, 0.0);
-        self.picked.resize(room + PADDING, 0);
+    fn grow(&mut self, space: usize) {
+        self.positions.resize(space, 0);
+        self.columns.resize(space, 0);
+        self.values.resize(space, 0.0);
+        self.scores.resize(space, 0.0);
+        self.picked.resize(space + GROUP, 0);
     }
 
-    /// Takes their single scores. Returns what at least `k` of them reach, close to the k-th largest for `k` up to
-    /// [`MAX_BOUNDED_K`](super::MAX_BOUNDED_K).
+    /// Computes the single scores. Returns a number that at least `k` of them reach, for `k` up to
+    /// [`MAX_BOUNDED_K`](super::MAX_BOUNDED_K) one close to the k-th largest.
     #[inline]
     pub fn score(&mut self, kernel: Kernel, table: &CoefficientTable, k: usize) -> f32 {
         let GatheredEntries { length, columns, values, scores, .. } = self;
-        let whole = length.next_multiple_of(LANES);
-        let columns = &columns[..whole];
-        match kernel {
-            Kernel::Scalar => scalar::score_gathered(table, columns, *length, values, k, scores),
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2(kernel) | Kernel::Avx512(super::avx512::Avx512 { avx2: kernel, .. }) => {
-                kernel.score_gathered(table, columns, *length, values, k, scores)
-            }
-        }
+        let mut maxima = [0.0; 2 * GROUP];
+        dispatch!(kernel, operations => {
+            operations.score_gathered(table, (columns, values), *length, k, scores, &mut maxima);
+            operations.kth_of_maxima(&maxima, k)
+        })
     }
 
-    /// Picks those whose score is at least `threshold`; [`GatheredEntries::picked`] has their numbers, ascending.
+    /// Picks the entries with scores from `threshold` on. [`GatheredEntries::picked`] has their numbers, ascending.
     #[inline]
     pub fn pick(&mut self, kernel: Kernel, threshold: f32) {
-        let scores = &self.scores[..self.length.next_multiple_of(LANES)];
+        let scores = &self.scores[..self.length.next_multiple_of(GROUP)];
         let found = kernel.find_in(scores, threshold, &mut self.picked);
-        self.picked_count =
-            found.min(self.picked[..found].partition_point(|&at| (at as usize) < self.length));
+        self.picked_count = self.picked[..found].partition_point(|&at| (at as usize) < self.length);
     }
 
     #[inline]
@@ -95,7 +87,7 @@ impl GatheredEntries {
         Column(self.columns[at as usize])
     }
 
-    /// The single score, once it has been taken.
+    /// The single score, once computed.
     #[inline]
     pub fn single_score(&self, at: u32) -> f32 {
         self.scores[at as usize]

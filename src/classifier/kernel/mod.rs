@@ -1,27 +1,54 @@
-//! The innermost loops of a pass: score the stored entries of a row, find which can be among the
-//! best k.
+//! The innermost loops of a pass: they score the stored entries of a row and find those that could be among the best k.
 //!
-//! Everything here works on scores in *single* precision, which only have to be monotone: of two entries the
-//! one with the larger exact score never has the smaller single score. Two whose single scores are at least
-//! two steps of f32 apart are in the same order exactly, so single precision decides nearly everything, and
-//! [`super::select`] looks at what is left in double precision. That is why kernels for different processors,
-//! which may round differently, pick the same labels.
+//! Scores are in *single* precision here and only have to be monotone: of two entries, the one with the larger exact score
+//! never has the smaller single score. Entries whose single scores are at least two steps of f32 apart have the same order
+//! exactly, so single precision decides nearly everything, and [`super::select`] decides the rest in double precision.
+//! Therefore kernels for different processors, which may round differently, pick the same labels.
 //!
-//! Beside [`crate::memory`] this is the only place with `unsafe` code. [`scalar`] does the same without.
+//! Besides [`crate::buffers`], only this module has `unsafe` code. [`scalar`] does the same without it.
 
-#[cfg(target_arch = "x86_64")]
-mod avx2;
-#[cfg(target_arch = "x86_64")]
-mod avx512;
+/// Evaluates an expression with the [`Operations`] of a kernel, compiled for its instructions.
+macro_rules! dispatch {
+    ($kernel:expr, $operations:tt => $result:expr) => {
+        match $kernel {
+            Kernel::Scalar => {
+                let $operations = crate::classifier::kernel::scalar::Scalar;
+                $result
+            }
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2(simd) => dispatch!(in simd, $operations => $result),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512(simd) => dispatch!(in simd, $operations => $result),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512Gathers(simd) => dispatch!(in simd, $operations => $result),
+        }
+    };
+    (in $simd:ident, $operations:tt => $result:expr) => {
+        crate::classifier::kernel::simd::Simd::run(
+            $simd,
+            #[inline(always)]
+            || {
+                let $operations = $simd;
+                $result
+            },
+        )
+    };
+}
+
 mod coefficient_table;
 mod gathered;
+mod operations;
 mod own_codes;
 mod scalar;
 mod self_check;
 mod shared_codes;
+#[cfg(target_arch = "x86_64")]
+mod simd;
 
 use std::sync::OnceLock;
 
+use self::operations::{Maxima, Operations, maxima_count};
+use self::scalar::Scalar;
 use crate::shard::{Column, PADDING, Row};
 
 pub use coefficient_table::{CoefficientTable, ScoreKind};
@@ -29,38 +56,32 @@ pub use gathered::GatheredEntries;
 pub use own_codes::ScoredRow;
 pub use shared_codes::RowsScratch;
 
-/// Entries that kernels look at together, at most: rows are scored in multiples of so many.
-const LANES: usize = 16;
+/// Rows are scored in multiples of this many entries.
+const GROUP: usize = PADDING;
 
-/// Up to this k, scoring a row gives a useful bound for its k-th largest score: not many more than k entries reach it.
+/// The largest k for which scoring a row gives a useful bound of its k-th largest score, which few more than k entries
+/// reach.
 pub const MAX_BOUNDED_K: usize = 20;
 
-/// Of so many entries at most the best k are picked at once.
-const MAX_SHORT_LIST: usize = 2 * LANES;
+/// The largest number of entries from which the best k are picked in registers.
+const MAX_SHORT_LIST: usize = 2 * GROUP;
 
-/// Disjoint subsets of a row's entries whose largest scores are kept while scoring, for that bound: at least twice as
-/// many as are wanted, for what is bounded.
-#[inline]
-fn maxima_count(k: usize) -> usize {
-    if k <= LANES / 2 { LANES } else { 2 * LANES }
-}
-
-/// What everything reaches that exact scores could bring to the k-th place, where at least k reach `bound`: where these are k,
-/// the next is a step further down.
+/// A threshold that all entries reach whose exact scores could be among the best k, if at least k single scores reach `bound`.
+/// Exact scores may differ where single scores are equal or one step apart.
 #[inline(always)]
 pub fn safe_threshold(bound: f32) -> f32 {
     bound.next_down()
 }
 
-/// Thresholds that [`Kernel::count`] looks at in one go.
+/// The number of thresholds of [`Kernel::count`].
 pub const THRESHOLDS: usize = 4;
 
-/// Space for the scores of a row and the positions of the best, reused from row to row.
+/// Reusable space for the scores of a row and the positions of the best.
 #[derive(Default)]
 pub struct RowScratch {
     /// Single scores from `first` on; those of padding are minus infinity.
     scores: Vec<f32>,
-    /// Where a cache line begins, so that no vector lies in two.
+    /// The start of a cache line, so that no vector crosses one.
     first: usize,
     positions: Vec<u32>,
     found: usize,
@@ -68,7 +89,7 @@ pub struct RowScratch {
 }
 
 impl RowScratch {
-    /// Makes room for rows of up to `length` entries.
+    /// Grows to hold rows of up to `length` entries.
     #[inline]
     fn reserve(&mut self, length: usize) {
         if self.positions.len() < length + 2 * PADDING {
@@ -83,13 +104,13 @@ impl RowScratch {
         self.positions.resize(needed, 0);
     }
 
-    /// The single score of the entry at `position` of the row that was scored last.
+    /// The single score of the entry at `position` of the row scored last.
     #[inline]
     pub fn score(&self, position: u32) -> f32 {
         self.scores[self.first + position as usize]
     }
 
-    /// What was found last, ascending.
+    /// The positions found last, ascending.
     #[inline]
     pub fn positions(&self) -> &[u32] {
         &self.positions[..self.found]
@@ -101,7 +122,7 @@ impl RowScratch {
         &self.best[..k]
     }
 
-    /// Only a threshold of minus infinity finds padding, which is last.
+    /// Removes positions of padding, which come last. Only a threshold of minus infinity finds any.
     fn drop_padding(&mut self, length: usize) {
         while self.found > 0 && self.positions[self.found - 1] as usize >= length {
             self.found -= 1;
@@ -114,13 +135,15 @@ impl RowScratch {
 pub enum Kernel {
     Scalar,
     #[cfg(target_arch = "x86_64")]
-    Avx2(avx2::Avx2),
+    Avx2(simd::Avx2),
     #[cfg(target_arch = "x86_64")]
-    Avx512(avx512::Avx512),
+    Avx512(simd::Avx512<false>),
+    #[cfg(target_arch = "x86_64")]
+    Avx512Gathers(simd::Avx512<true>),
 }
 
 impl Kernel {
-    /// The fastest that this processor has and that works there, found once.
+    /// The fastest kernel that works on this processor. It is determined once.
     pub fn fastest() -> Kernel {
         static BEST: OnceLock<Kernel> = OnceLock::new();
         *BEST.get_or_init(|| {
@@ -135,13 +158,13 @@ impl Kernel {
         })
     }
 
-    /// All that this processor has, fastest first. The scalar one is always there.
+    /// All kernels whose instructions this processor has, fastest first and the scalar one last.
     pub fn available() -> Vec<Kernel> {
         let mut kernels = Vec::new();
         #[cfg(target_arch = "x86_64")]
         {
-            kernels.extend(avx512::Avx512::detect().into_iter().flatten().map(Kernel::Avx512));
-            kernels.extend(avx2::Avx2::detect().map(Kernel::Avx2));
+            kernels.extend(simd::detect_avx512().into_iter().flatten());
+            kernels.extend(simd::Avx2::detect().map(Kernel::Avx2));
         }
         kernels.push(Kernel::Scalar);
         kernels
@@ -153,43 +176,35 @@ impl Kernel {
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx2(_) => "AVX2",
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512(_) => "AVX-512",
+            Kernel::Avx512(_) | Kernel::Avx512Gathers(_) => "AVX-512",
         }
     }
 
-    /// Scores a row into `space`; [`CoefficientTable::score_kind`] says what stands there. Returns what at least `k` single scores
+    /// Scores a row into `space`, by [`CoefficientTable::score_kind`]. Returns a number that at least `k` single scores
     /// reach, minus infinity at worst. For `k` up to [`MAX_BOUNDED_K`] it is close to the k-th largest.
     #[inline]
     pub fn score(self, table: &CoefficientTable, row: Row<'_>, k: usize, space: &mut RowScratch) -> f32 {
         space.reserve(row.len());
         let scores = &mut space.scores[space.first..];
-        if table.score_kind() == ScoreKind::Single && !table.has_own_codes() {
-            return scalar::score_columns(table, row, k, scores);
+        let mut maxima = [0.0; 2 * GROUP];
+        let kind = table.score_kind();
+        if kind == ScoreKind::Single && !table.has_own_codes() {
+            scalar::score_columns(table, row, k, scores, &mut maxima);
+            return Scalar.kth_of_maxima(&maxima, k);
         }
-        match self {
-            Kernel::Scalar => scalar::score(table, row, k, scores),
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2(kernel) => kernel.score(table, row, k, scores),
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512(kernel) => kernel.score(table, row, k, scores),
-        }
+        dispatch!(self, operations => {
+            operations.score(table, kind, row, k, scores, &mut maxima);
+            operations.kth_of_maxima(&maxima, k)
+        })
     }
 
-    /// Whether a row has this column, which is in the table.
+    /// Whether a row has an entry of this column.
     #[inline]
-    pub fn has_column(self, table: &CoefficientTable, row: Row<'_>, column: Column) -> bool {
-        match self {
-            _ if !table.has_own_codes() => row.has_column(column),
-            Kernel::Scalar => row.has_column(column),
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2(kernel) | Kernel::Avx512(avx512::Avx512 { avx2: kernel, .. }) => {
-                kernel.contains(row.codes(), column.0 as u16)
-            }
-        }
+    pub fn has_column(self, row: Row<'_>, column: Column) -> bool {
+        dispatch!(self, _ => row.has_column(column))
     }
 
-    /// How many of the first `length` scores are at least each of `thresholds`. Those of padding reach
-    /// minus infinity only.
+    /// The number of the first `length` scores that reach each threshold. Padding reaches minus infinity only.
     #[inline]
     pub fn count(
         self,
@@ -197,35 +212,22 @@ impl Kernel {
         length: usize,
         thresholds: [f32; THRESHOLDS],
     ) -> [usize; THRESHOLDS] {
-        let scores = &space.scores[space.first..][..length.next_multiple_of(PADDING)];
-        match self {
-            Kernel::Scalar => scalar::count(scores, thresholds),
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2(kernel) => kernel.count(scores, thresholds),
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512(kernel) => kernel.count(scores, thresholds),
-        }
+        let scores = &space.scores[space.first..][..length.next_multiple_of(GROUP)];
+        dispatch!(self, operations => operations.count(scores, thresholds))
     }
 
-    /// Finds the positions of the first `length` scores that are at least `threshold`;
-    /// [`RowScratch::positions`] has them.
+    /// Finds the positions of the first `length` scores that reach `threshold`, for [`RowScratch::positions`].
     #[inline]
     pub fn find(self, space: &mut RowScratch, length: usize, threshold: f32) {
         let RowScratch { scores, first, positions, .. } = space;
-        let scores = &scores[*first..][..length.next_multiple_of(PADDING)];
+        let scores = &scores[*first..][..length.next_multiple_of(GROUP)];
         space.found = self.find_in(scores, threshold, positions);
         space.drop_padding(length);
     }
 
-    /// Writes the positions of scores that are at least `threshold`. Returns how many there are.
+    /// Writes the positions of scores that reach `threshold` and returns their number.
     #[inline]
     fn find_in(self, scores: &[f32], threshold: f32, positions: &mut [u32]) -> usize {
-        match self {
-            Kernel::Scalar => scalar::find(scores, threshold, positions),
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2(kernel) => kernel.find(scores, threshold, positions),
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512(kernel) => kernel.find(scores, threshold, positions),
-        }
+        dispatch!(self, operations => operations.find(scores, threshold, positions))
     }
 }
