@@ -1,16 +1,16 @@
-//! How many marginals there are of each size, and how many of them are of true labels.
+//! Histogram of marginals, and of those that belong to true labels.
 
 use crate::world::World;
 
-/// Counts of marginals by value, in bins so narrow (a 1024th of a power of two) that nothing is lost by them. All
-/// numbers are integers, and the mean of a bin is exact.
+/// Counts of marginals by value, in bins so narrow (a 1024th of a power of two) that calibration loses nothing. All
+/// counts are integers, and the mean of a bin is exact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MarginalHistogram {
-    /// For each bin: entries, the sum of what they are above the beginning of the bin, positives.
+    /// For each bin: entries, the sum of their low bits, positives.
     bins: Vec<[u64; 3]>,
 }
 
-/// The marginals of one bin.
+/// A bin that is not empty.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HistogramPoint {
     pub mean: f64,
@@ -18,10 +18,10 @@ pub struct HistogramPoint {
     pub positives: u64,
 }
 
-/// Bits of a single that say how far it is above the beginning of its bin.
+/// Low bits of an `f32`, which are its distance from the start of its bin.
 const LOW_BITS: u32 = 13;
 
-/// Smaller ones, and zeros, are in the first bin.
+/// Smaller values, including 0, are in the first bin.
 const SMALLEST: f32 = 1.0 / (1u64 << 40) as f32;
 
 fn bin_code(value: f32) -> u32 {
@@ -48,14 +48,14 @@ impl MarginalHistogram {
         *positives += u64::from(positive);
     }
 
-    /// Counts what another has counted.
+    /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &MarginalHistogram) {
         for (bin, other) in self.bins.iter_mut().zip(&other.bins) {
             bin.iter_mut().zip(other).for_each(|(sum, part)| *sum += part);
         }
     }
 
-    /// Adds up what all ranks have counted; every rank gets it. Collective.
+    /// Sums up the counts of all ranks, on every rank. Collective.
     pub fn sum(&mut self, world: &World) {
         let mut numbers: Vec<u64> = self.bins.iter().flatten().copied().collect();
         world.sum(&mut numbers, u64::MAX);
@@ -64,14 +64,18 @@ impl MarginalHistogram {
         }
     }
 
-    /// The bins that are not empty, by ascending value.
+    /// Returns the numbers of entries and of positives.
+    pub fn totals(&self) -> (u64, u64) {
+        self.bins.iter().fold((0, 0), |(entries, positives), bin| (entries + bin[0], positives + bin[2]))
+    }
+
+    /// Returns the bins that are not empty, in ascending order.
     pub fn points(&self) -> Vec<HistogramPoint> {
         let point = |(bin, &[entries, sum, positives]): (usize, &[u64; 3])| {
             let mean = match bin {
                 0 => 0.0,
                 _ => {
                     let low = f32::from_bits((bin_code(SMALLEST) + bin as u32 - 1) << LOW_BITS);
-                    // The distance of two neighbouring singles there.
                     let unit = f64::from(low.next_up()) - f64::from(low);
                     f64::from(low) + unit * (sum as f64 / entries as f64)
                 }

@@ -1,8 +1,8 @@
-//! The monotone map that is nearest to what was observed.
+//! Isotonic regression, by pooling adjacent violators (Ayer et al. 1955).
 
 use super::histogram::HistogramPoint;
 
-/// Neighbouring points that share one rate.
+/// Adjacent points that share one rate.
 #[derive(Clone, Copy)]
 struct Block {
     /// Sum of the marginals.
@@ -16,16 +16,16 @@ impl Block {
         self.positives as f64 / self.entries as f64
     }
 
-    /// Whether its rate is not below that of the next one, in whole numbers.
+    /// Whether the rate is not below that of the next block, in exact integers.
     fn violates(self, next: Block) -> bool {
         u128::from(self.positives) * u128::from(next.entries)
             >= u128::from(next.positives) * u128::from(self.entries)
     }
 }
 
-/// Corners of the map: through the mean marginal and the observed rate of each block of pooled adjacent violators
-/// (Ayer et al. 1955), straight lines between them, from (0, 0) to 1. So it rises everywhere and makes no ties, as steps
-/// would. A first block without positives and a last one of nothing else are moved half an observation off 0 and 1.
+/// Returns the knots of the map: (0, 0), the mean marginal and the observed rate of each pooled block, and the end at 1. The
+/// lines between them increase strictly, unlike steps, and create no ties. A first block without positives and a last
+/// block of positives are moved half an observation off 0 and 1.
 pub(super) fn knots(points: &[HistogramPoint]) -> Vec<(f64, f64)> {
     let blocks = pool(points);
     let mut knots = vec![(0.0, 0.0)];
@@ -39,14 +39,14 @@ pub(super) fn knots(points: &[HistogramPoint]) -> Vec<(f64, f64)> {
             rate => rate,
         };
         let mean = block.sum / block.entries as f64;
-        // What is stored as zero stays zero.
+        // Marginals of 0 stay 0.
         if mean > 0.0 && rate > before {
             knots.push((mean, rate));
         }
     }
     let (mean, rate) = knots[knots.len() - 1];
     if mean < 1.0 {
-        // Beyond the last block in proportion, as far as 1 allows.
+        // Proportional beyond the last block, but below 1.
         let end = if mean > 0.0 { (rate / mean).min(0.5 * (1.0 + rate)).max(rate.next_up()) } else { 1.0 };
         knots.push((1.0, end));
     }

@@ -1,14 +1,13 @@
-//! Maps that make marginals mean what they say: fitted on rows that an estimator has not seen, monotone, so that the
-//! order of a row's labels stays.
+//! Calibration of marginals: monotone maps, fitted on rows that the estimator was not trained on, which preserve the order
+//! of a row's labels.
 //!
-//! A map is fitted from a [`MarginalHistogram`]: how many pairs of an instance and a label have a marginal, and how many of
-//! those labels were there. Counts are integers, so any number of ranks and threads gives the same map. Pairs without
-//! a stored marginal count as zeros, and zero stays zero.
+//! A map is fitted to a [`MarginalHistogram`] of the marginals of pairs of a row and a label, and of the pairs that are
+//! positive. Its counts are integers, so any number of ranks and threads gives the same map. Pairs without a stored
+//! marginal count as 0, and 0 stays 0.
 
 mod calibration_map;
 mod histogram;
 mod isotonic;
-mod model_arrays;
 mod platt;
 
 #[cfg(test)]
@@ -17,7 +16,7 @@ mod tests;
 pub use calibration_map::CalibrationMap;
 pub use histogram::{HistogramPoint, MarginalHistogram};
 
-/// How a map is fitted.
+/// The kinds of maps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum CalibrationMethod {
     /// Any monotone map, by pooling adjacent violators
@@ -34,14 +33,13 @@ impl CalibrationMethod {
         }
     }
 
-    /// The map for what was counted; `None` when no pair, or every pair, is a positive: there is nothing to learn.
-    pub fn fit(self, counted: &MarginalHistogram) -> Option<CalibrationMap> {
-        let points = counted.points();
-        let positives: u64 = points.iter().map(|point| point.positives).sum();
-        let entries: u64 = points.iter().map(|point| point.entries).sum();
+    /// Fits a map; `None` if no pair or every pair is positive.
+    pub fn fit(self, histogram: &MarginalHistogram) -> Option<CalibrationMap> {
+        let (entries, positives) = histogram.totals();
         if positives == 0 || positives == entries {
             return None;
         }
+        let points = histogram.points();
         let knots = match self {
             CalibrationMethod::Isotonic => isotonic::knots(&points),
             CalibrationMethod::Platt => platt::knots(platt::fit(&points)),

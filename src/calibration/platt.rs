@@ -1,5 +1,5 @@
-//! Platt's map: the log-odds of a marginal, scaled and shifted ("Probabilistic outputs for support vector machines",
-//! 1999), as the method of Lin, Lin and Weng (2007) fits it.
+//! Platt scaling: an affine function of a marginal's log-odds ("Probabilistic outputs for support vector machines", 1999),
+//! fitted by the method of Lin, Lin and Weng (2007).
 
 use super::histogram::HistogramPoint;
 
@@ -10,11 +10,10 @@ pub(super) struct PlattCurve {
     pub shift: f64,
 }
 
-/// Log-odds that a marginal can have: those of the smallest one that is told from zero, and of the largest single
-/// below 1.
+/// Log-odds of the smallest marginal outside the first bin of a histogram, and of the largest `f32` below 1.
 const LOG_ODDS_RANGE: (f64, f64) = (-28.0, 17.0);
 
-/// A smaller slope would make different marginals equal, and a negative one turn their order round.
+/// A smaller slope would make different marginals equal, and a negative one would reverse their order.
 const SMALLEST_SLOPE: f64 = 0.01;
 
 const MAX_STEPS: usize = 100;
@@ -27,7 +26,7 @@ fn log_odds(probability: f64) -> f64 {
     (probability / (1.0 - probability)).ln().clamp(LOG_ODDS_RANGE.0, LOG_ODDS_RANGE.1)
 }
 
-/// The curve with the largest likelihood, by Newton's method with halved steps.
+/// Returns the curve of maximum likelihood, by Newton's method with step halving.
 pub(super) fn fit(points: &[HistogramPoint]) -> PlattCurve {
     let samples: Vec<Sample> = points
         .iter()
@@ -51,9 +50,9 @@ struct Sample {
     positives: f64,
 }
 
-/// The negative logarithm of the likelihood.
+/// The negative log-likelihood.
 fn loss(samples: &[Sample], PlattCurve { slope, shift }: PlattCurve) -> f64 {
-    // log(1 + exp(x)) without overflow.
+    // log(1 + e^x) without overflow.
     let softplus = |x: f64| x.max(0.0) + (-x.abs()).exp().ln_1p();
     let one = |sample: &Sample| {
         let odds = slope * sample.odds + shift;
@@ -62,7 +61,7 @@ fn loss(samples: &[Sample], PlattCurve { slope, shift }: PlattCurve) -> f64 {
     samples.iter().map(one).sum()
 }
 
-fn newton(samples: &[Sample], mut curve: PlattCurve, slope_too: bool) -> PlattCurve {
+fn newton(samples: &[Sample], mut curve: PlattCurve, fit_slope: bool) -> PlattCurve {
     let mut now = loss(samples, curve);
     for _ in 0..MAX_STEPS {
         let (mut gradient, mut hessian) = ([0.0; 2], [1e-12, 0.0, 1e-12]);
@@ -77,7 +76,7 @@ fn newton(samples: &[Sample], mut curve: PlattCurve, slope_too: bool) -> PlattCu
         }
         let [a, b, d] = hessian;
         let determinant = a * d - b * b;
-        let step = if slope_too && determinant > 0.0 {
+        let step = if fit_slope && determinant > 0.0 {
             [
                 (d * gradient[0] - b * gradient[1]) / determinant,
                 (a * gradient[1] - b * gradient[0]) / determinant,
@@ -101,15 +100,15 @@ fn newton(samples: &[Sample], mut curve: PlattCurve, slope_too: bool) -> PlattCu
     curve
 }
 
-/// Corners so close that straight lines between them are the curve, to a few parts in ten thousand.
+/// Returns knots so dense that the lines between them follow the curve to a few parts in ten thousand.
 pub(super) fn knots(PlattCurve { slope, shift }: PlattCurve) -> Vec<(f64, f64)> {
-    const APART: f64 = 0.05;
-    let corners = ((LOG_ODDS_RANGE.1 - LOG_ODDS_RANGE.0) / APART) as usize;
+    const SPACING: f64 = 0.05;
+    let (low, high) = LOG_ODDS_RANGE;
     let mut knots = vec![(0.0, 0.0)];
-    for corner in 0..=corners {
-        let odds = LOG_ODDS_RANGE.0 + APART * corner as f64;
+    for knot in 0..=((high - low) / SPACING) as usize {
+        let odds = low + SPACING * knot as f64;
         let (from, to) = (logistic(odds), logistic(slope * odds + shift));
-        // Where the curve is flat to the last digit it ends.
+        // Ends where the curve is constant in double precision.
         if to > knots[knots.len() - 1].1 && to < 1.0 {
             knots.push((from, to));
         }

@@ -1,4 +1,4 @@
-//! Maps against what they promise.
+//! Properties of maps.
 
 use proptest::prelude::*;
 
@@ -8,11 +8,11 @@ use super::{CalibrationMap, CalibrationMethod, HistogramPoint, MarginalHistogram
 use crate::random::{Purpose, bits, uniform};
 use crate::store::ModelFile;
 
-/// `count` marginals, and labels that are there with the probability that `truth` says.
+/// `count` marginals, each positive with the probability that `truth` returns.
 fn counted(count: u64, truth: impl Fn(f64) -> f64) -> MarginalHistogram {
     let mut histogram = MarginalHistogram::default();
     for at in 0..count {
-        // Mostly small ones, as of long tails.
+        // Mostly small marginals, as in long-tailed data.
         let value = uniform(bits(1, Purpose::Madow, 0, at)).powi(4) as f32;
         let positive = uniform(bits(2, Purpose::Madow, 0, at)) < truth(value.into());
         histogram.add(value, positive);
@@ -20,7 +20,7 @@ fn counted(count: u64, truth: impl Fn(f64) -> f64) -> MarginalHistogram {
     histogram
 }
 
-/// The mean distance between what a map says and the truth.
+/// The mean absolute difference between a map and the truth.
 fn error(map: impl Fn(f32) -> f32, truth: impl Fn(f64) -> f64) -> f64 {
     let values = (0..20_000u64).map(|at| uniform(bits(3, Purpose::Madow, 0, at)).powi(4));
     values.map(|value| (f64::from(map(value as f32)) - truth(value)).abs()).sum::<f64>() / 20_000.0
@@ -38,7 +38,7 @@ fn the_mean_of_a_bin_is_exact() {
 }
 
 #[test]
-fn all_of_zero_to_one_can_be_counted() {
+fn counts_all_values_from_0_to_1() {
     let mut histogram = MarginalHistogram::default();
     let values = [0.0, 1e-30, f32::MIN_POSITIVE, 1e-9, 0.5, 1.0f32.next_down(), 1.0];
     values.iter().for_each(|&value| histogram.add(value, true));
@@ -49,7 +49,7 @@ fn all_of_zero_to_one_can_be_counted() {
 }
 
 #[test]
-fn counting_in_parts_is_counting_all() {
+fn merged_histograms_equal_the_whole() {
     let (mut parts, mut all) =
         ([MarginalHistogram::default(), MarginalHistogram::default()], MarginalHistogram::default());
     for at in 0..1000u64 {
@@ -63,8 +63,8 @@ fn counting_in_parts_is_counting_all() {
 }
 
 #[test]
-fn both_maps_undo_what_is_wrong_with_marginals() {
-    // Too sure by far: the odds are those of the marginal to the power of a half, times a third.
+fn both_maps_correct_overconfident_marginals() {
+    // The true odds are a third of the square root of the marginal's odds.
     let truth = |value: f64| {
         let odds = (value / (1.0 - value)).max(0.0).sqrt() / 3.0;
         odds / (1.0 + odds)
@@ -79,7 +79,7 @@ fn both_maps_undo_what_is_wrong_with_marginals() {
 }
 
 #[test]
-fn marginals_that_are_right_stay_nearly_as_they_are() {
+fn calibrated_marginals_hardly_change() {
     let counted = counted(400_000, |value| value);
     for method in [CalibrationMethod::Isotonic, CalibrationMethod::Platt] {
         let map = method.fit(&counted).unwrap();
@@ -89,7 +89,7 @@ fn marginals_that_are_right_stay_nearly_as_they_are() {
 }
 
 #[test]
-fn platts_curve_is_found_again() {
+fn platt_recovers_a_logistic_curve() {
     let points: Vec<HistogramPoint> = (1..200)
         .map(|at| {
             let mean = f64::from(at) / 200.0;
@@ -103,7 +103,7 @@ fn platts_curve_is_found_again() {
 }
 
 #[test]
-fn marginals_that_say_the_opposite_are_not_turned_round() {
+fn maps_of_misleading_marginals_still_increase() {
     let counted = counted(50_000, |value| 0.5 - 0.4 * value);
     for method in [CalibrationMethod::Isotonic, CalibrationMethod::Platt] {
         let map = method.fit(&counted).unwrap();
@@ -112,7 +112,7 @@ fn marginals_that_say_the_opposite_are_not_turned_round() {
 }
 
 #[test]
-fn where_nothing_can_be_learnt_there_is_no_map() {
+fn there_is_no_map_without_both_outcomes() {
     for all in [false, true] {
         let mut histogram = MarginalHistogram::default();
         (0..100).for_each(|at| histogram.add(at as f32 / 100.0, all));
@@ -123,7 +123,7 @@ fn where_nothing_can_be_learnt_there_is_no_map() {
 }
 
 #[test]
-fn a_map_is_read_as_it_was_written() {
+fn a_map_survives_its_file() {
     for method in [CalibrationMethod::Isotonic, CalibrationMethod::Platt] {
         let map = method.fit(&counted(5000, |value| value * value)).unwrap();
         let mut file = ModelFile::default();
@@ -159,7 +159,7 @@ fn a_damaged_map_is_refused() {
     }
     let mut half = ModelFile::default();
     half.put("calibration/from", vec![0.0, 1.0]);
-    assert!(CalibrationMap::take(&mut half).unwrap_err().contains("'from' or 'to'"));
+    assert!(CalibrationMap::take(&mut half).unwrap_err().contains("'calibration/from' or 'calibration/to'"));
 }
 
 fn points() -> impl Strategy<Value = Vec<HistogramPoint>> {
@@ -178,8 +178,8 @@ fn points() -> impl Strategy<Value = Vec<HistogramPoint>> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Against the definition: the rate of a point is the largest, over starts before it, of the smallest, over ends
-    /// behind it, of the rates of all points between.
+    /// By the min-max formula: the rate of a point is the maximum, over starts up to it, of the minimum, over ends from it
+    /// on, of the rates of the points between.
     #[test]
     fn pooled_rates_are_the_isotonic_regression(points in points()) {
         let all: u64 = points.iter().map(|point| point.entries).sum();
@@ -197,7 +197,7 @@ proptest! {
         let mut expected: Vec<f64> = (0..points.len()).map(isotonic).collect();
         expected.dedup_by(|a, b| (*a - *b).abs() < 1e-12);
         let knots = isotonic::knots(&points);
-        // Between the two ends, and without the rates that were moved off 0 and 1.
+        // Without the two ends and the rates that were moved off 0 and 1.
         let found: Vec<f64> = knots[1..knots.len() - 1].iter().map(|knot| knot.1).collect();
         prop_assert_eq!(found.len(), expected.len());
         for (found, expected) in found.iter().zip(&expected).filter(|pair| *pair.1 > 0.0 && *pair.1 < 1.0) {
@@ -206,7 +206,7 @@ proptest! {
     }
 
     #[test]
-    fn no_map_turns_two_marginals_round(points in points(), values in prop::collection::vec(0f32..=1.0, 2..50)) {
+    fn maps_preserve_the_order_of_marginals(points in points(), values in prop::collection::vec(0f32..=1.0, 2..50)) {
         let mut histogram = MarginalHistogram::default();
         for point in &points {
             (0..point.entries).for_each(|at| histogram.add(point.mean as f32, at < point.positives));

@@ -1,21 +1,19 @@
-//! Learning label probabilities: estimators, and the marginals they give.
+//! Estimators of label probabilities: training, calibration, and the marginals they predict.
 //!
-//! An estimator is trained by its own room ([`plt`] has the label trees, and with a tree of one group also `linear`,
-//! [`mlp`] the networks), which gives a [`ModelFile`](crate::store::ModelFile). A [`Model`] is such a file made ready: it answers which labels
-//! of a row have the largest marginals, whatever the estimator is.
+//! [`plt`] trains label trees and, as a tree of one level, `linear`; [`mlp`] trains networks. Both give a
+//! [`ModelFile`](crate::store::ModelFile), which a [`Model`] of any kind is read from for prediction.
 
 mod calibrate;
 mod error;
-mod hold_out;
 pub mod mlp;
 mod model;
 pub mod plt;
-mod predict;
+mod recorded_options;
 mod top_marginals;
+mod vector_math;
 
-pub use calibrate::{CalibrationCounts, CalibrationOptions, calibrate};
+pub use calibrate::{CalibrationCounts, CalibrationOptions, CalibrationRows, calibrate, hold_out};
 pub use error::EstimateError;
-pub use hold_out::{CalibrationRows, hold_out};
-pub use model::{Estimator, Model, PredictOptions};
-pub use predict::predict_marginals;
+pub use model::{Model, PredictOptions, predict_marginals};
+pub use recorded_options::RecordedOptions;
 pub use top_marginals::TopMarginals;

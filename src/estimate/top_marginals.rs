@@ -1,32 +1,37 @@
-//! The marginals that are kept of each row.
+//! The largest marginals of each row.
 
 use crate::sparse::{CsrBuilder, RowsView};
 
 /// A label and its marginal.
 pub type Marginal = (u32, f32);
 
-/// Rows of marginals: labels ascend in each row, all marginals are above 0.
+/// Rows of marginals: labels ascending in each row, all marginals above 0.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TopMarginals {
     kept: CsrBuilder,
 }
 
+/// Truncates `marginals` to the `keep` largest (of equal ones, those with smaller labels), with the smallest at the end.
+pub(super) fn keep_largest(marginals: &mut Vec<Marginal>, keep: usize) {
+    marginals.select_nth_unstable_by(keep - 1, |a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    marginals.truncate(keep);
+}
+
 impl TopMarginals {
-    /// Adds a row of at most `keep` of `all`: the largest, of equal ones the smaller labels. Changes the order of `all`.
+    /// Adds a row with the `keep` largest of `all`; of equal ones, those with smaller labels. Reorders `all`.
     pub fn push(&mut self, all: &mut Vec<Marginal>, keep: usize) {
         all.retain(|&(_, marginal)| marginal > 0.0);
         if all.len() > keep {
-            all.select_nth_unstable_by(keep, |a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-            all.truncate(keep);
+            keep_largest(all, keep);
         }
         self.kept.push_entries(all);
     }
 
-    /// The same of the marginals of all labels, in their order. `scratch` is memory to be used again.
+    /// Equivalent of [`TopMarginals::push`] for the marginals of all labels, in the order of labels.
     pub fn push_dense(&mut self, all: &[f32], keep: usize, scratch: &mut Vec<u32>) {
-        // Numbers that are not negative are in the order of their bits; what is no number counts as 0.
+        // Nonnegative floats are ordered like their bits; NaN counts as 0.
         let bits_of = |marginal: f32| marginal.max(0.0).to_bits();
-        // The least bits that are kept, and how many with just these; 0 is never kept.
+        // The smallest bits to keep (0 is never kept), and how many marginals with exactly these bits.
         let (mut least, mut ties) = (1, usize::MAX);
         if all.len() > keep {
             scratch.clear();
@@ -34,10 +39,8 @@ impl TopMarginals {
             let (before, last, behind) = scratch.select_nth_unstable_by(keep - 1, |a, b| b.cmp(a));
             if *last > 0 {
                 least = *last;
-                let same = |bits: &&u32| **bits == least;
-                ties = 1 + before.iter().filter(same).count();
-                if behind.iter().filter(same).count() == 0 {
-                    ties = usize::MAX;
+                if behind.contains(last) {
+                    ties = 1 + before.iter().filter(|&&bits| bits == least).count();
                 }
             }
         }
@@ -49,7 +52,7 @@ impl TopMarginals {
         let mut kept = 0;
         if ties == usize::MAX {
             for (label, &marginal) in (0..).zip(all) {
-                // Written always, kept if large enough: a branch would be mispredicted often.
+                // Always written, kept if large enough: a branch would often be mispredicted.
                 (labels[kept], marginals[kept]) = (label, marginal);
                 kept += usize::from(bits_of(marginal) >= least);
             }
@@ -69,17 +72,18 @@ impl TopMarginals {
         starts.push(start + kept);
     }
 
-    /// Adds the rows of `other` behind these.
+    /// Replaces each marginal by its image under an increasing function without new zeros.
+    pub fn map(&mut self, with: impl Fn(f32) -> f32) {
+        self.kept.values.iter_mut().for_each(|marginal| *marginal = with(*marginal));
+    }
+
+    /// Appends the rows of `other`.
     pub fn append(&mut self, other: &TopMarginals) {
         self.kept.append(&other.kept);
     }
 
     pub fn view(&self) -> RowsView<'_> {
         self.kept.view()
-    }
-
-    pub fn marginals_mut(&mut self) -> &mut [f32] {
-        &mut self.kept.values
     }
 
     pub fn rows(&self) -> usize {
@@ -97,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_keeps_its_largest_and_of_equal_ones_the_smaller_labels() {
+    fn keeps_the_largest_and_of_equal_ones_the_smaller_labels() {
         let mut kept = TopMarginals::default();
         kept.push(&mut vec![(4, 0.25), (9, 0.5), (1, 0.25), (2, 0.0), (7, 0.25)], 3);
         kept.push(&mut vec![], 3);
@@ -106,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ways_to_add_a_row_keep_the_same() {
+    fn push_and_push_dense_agree() {
         let rows: [&[f32]; 4] =
             [&[0.25, 0.5, 0.0, 0.25, 0.25, 0.125], &[0.0; 6], &[0.5; 6], &[f32::NAN, 1.0, 1e-42]];
         for keep in 1..8 {
@@ -116,12 +120,12 @@ mod tests {
                 one.push(&mut (0..).zip(row.iter().copied()).collect(), keep);
                 other.push_dense(row, keep, &mut scratch);
             }
-            assert_eq!(one, other, "{keep} are kept");
+            assert_eq!(one, other, "keep {keep}");
         }
     }
 
     #[test]
-    fn rows_can_be_put_behind_others() {
+    fn appends_rows() {
         let mut first = TopMarginals::default();
         first.push(&mut vec![(1, 0.5)], 2);
         let second = first.clone();

@@ -145,7 +145,7 @@ fn refused(change: impl FnOnce(&mut Parts, &mut Parts), options: &str, says: &st
 fn impossible_trainings_are_refused() {
     refused(|_, labels| *labels = Parts::new(2, &[&[][..]; 5]), "", "d.h5:labels: no row has a label");
     refused(|features, _| features.data[1] = f64::NAN, "", "row 0, column 1 is NaN, which is not a finite");
-    refused(|_, _| (), "--validation 0.000001", "holds out 0 of 5 rows, but some must be on either side");
+    refused(|_, _| (), "--validation 0.000001", "holds out 0 of 5 rows: expected some, but not all");
     let checked = [
         ("--loss hinge", "--loss is hinge, but must be one of bce, focal, asymmetric"),
         ("--dropout 1", "--dropout is 1, but must be a number from 0 to 0.9"),
@@ -181,7 +181,7 @@ fn a_diverging_network_is_reported() {
     refused(
         |features, _| *features = Parts::new(3, &huge),
         "--validation 0",
-        "the network has diverged; use a smaller",
+        "pass a smaller --learning-rate",
     );
 }
 

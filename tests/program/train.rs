@@ -247,7 +247,7 @@ fn a_model_for_other_data_is_refused() {
     create(&folder.join("wide.h5"), |file| other.write(file, "features"));
     refused(
         "marginals a.model wide.h5 --out m.h5",
-        "a.model: the model is for 3 features, but wide.h5:features has 4",
+        "wide.h5:features: 4 features, but a.model was trained on 3",
     );
     let labels = Parts::new(3, &[&[(2, 1.0)]]);
     create(&folder.join("labels.h5"), |file| {
@@ -268,6 +268,6 @@ fn a_model_for_other_data_is_refused() {
     });
     refused(
         "marginals b.model d.h5 --out m.h5",
-        "b.model: is a model of the kind 'oracle', but this program knows",
+        "b.model: unknown estimator 'oracle': expected plt, linear or mlp",
     );
 }

@@ -7,7 +7,7 @@ use crate::checkpoint::{CheckpointPolicy, CheckpointSession, Fingerprint, SavedP
 use crate::cli::existing_output::RunFiles;
 use crate::error::Result;
 use crate::estimate::{
-    CalibrationOptions,
+    CalibrationOptions, RecordedOptions,
     mlp::{self, NetworkOptions},
     plt::{self, TreeOptions},
 };

@@ -1,10 +1,9 @@
 //! Adam (Kingma and Ba 2015), with its usual constants and bias correction.
 //!
-//! Rows of the first matrix that no row of the batch reads have a gradient of zero, but they move on by what is left of their
-//! momentum. Going over a matrix of which a step reads a small part would take most of the time. So such rows are left
-//! behind, and do their idle steps, one by one and to the same bits, when they are next read (or when an epoch ends). After
-//! [`MAX_IDLE_STEPS`] of them the momentum is a millionth of what it was and no step would move a weight any more: it is then taken to
-//! be zero.
+//! Rows of the first weight matrix that no instance of a batch reads have a gradient of zero, but still move by their
+//! momentum. Updating a matrix of which a step reads a small part would take most of the time. Such rows therefore fall
+//! behind, and catch up, with the bits of step-by-step updates, when they are next read or when an epoch ends. After
+//! [`MAX_IDLE_STEPS`] the momentum is a millionth of what it was and moves no weight any more: it is set to zero.
 
 use pulp::Arch;
 use rayon::prelude::*;
@@ -18,10 +17,10 @@ const EPSILON: f32 = 1e-8;
 /// Idle steps that are done one by one.
 const MAX_IDLE_STEPS: u32 = 160;
 
-/// Numbers that a thread updates at a time.
+/// Parameters that one task of a thread updates.
 const NUMBERS_PER_TASK: usize = 1 << 14;
 
-/// The moments of every number, and how far each row of the first matrix has come.
+/// Moments of all parameters, and the progress of the rows that may fall behind.
 #[derive(Clone, Debug)]
 pub(super) struct Adam {
     pub first: Vec<f32>,
@@ -29,20 +28,20 @@ pub(super) struct Adam {
     /// Steps done.
     pub steps: u32,
     rate: f64,
-    /// Where the rows begin that may be left behind, and how long they are.
+    /// Start of the rows that may fall behind, and their length.
     rows_from: usize,
     width: usize,
-    /// Steps that each of them has done.
+    /// Steps done by each of these rows.
     done: Vec<u32>,
-    /// What depends on the number of a step, from step 1 on.
+    /// Scales of each step, from step 1 on.
     scales: Vec<StepScale>,
     arch: Arch,
 }
 
-/// The corrections of one step.
+/// Factors that depend on the number of the step.
 #[derive(Clone, Copy, Debug)]
 struct StepScale {
-    /// The learning rate, over the correction of the first moment.
+    /// The learning rate over the correction of the first moment.
     rate: f32,
     /// The correction of the root of the second moment.
     root: f32,
@@ -55,217 +54,185 @@ impl StepScale {
     }
 
     #[inline(always)]
-    fn step(self, weight: &mut f32, first: &mut f32, second: &mut f32, slope: f32) {
-        *first = BETA_1 * *first + (1.0 - BETA_1) * slope;
-        *second = BETA_2 * *second + (1.0 - BETA_2) * (slope * slope);
+    fn step(self, weight: &mut f32, first: &mut f32, second: &mut f32, gradient: f32) {
+        *first = BETA_1 * *first + (1.0 - BETA_1) * gradient;
+        *second = BETA_2 * *second + (1.0 - BETA_2) * (gradient * gradient);
         *weight -= self.rate * *first / (second.sqrt() * self.root + EPSILON);
     }
 
-    /// The same with a slope of zero.
+    /// Equivalent of [`StepScale::step`] with a gradient of zero.
     #[inline(always)]
     fn idle_step(self, weight: &mut f32, first: &mut f32, second: &mut f32) {
         *first *= BETA_1;
         *second *= BETA_2;
         *weight -= self.rate * *first / (second.sqrt() * self.root + EPSILON);
     }
+
+    fn update(
+        self,
+        arch: Arch,
+        weights: &mut [f32],
+        first: &mut [f32],
+        second: &mut [f32],
+        gradient: &[f32],
+    ) {
+        with_simd(
+            arch,
+            #[inline(always)]
+            || {
+                let moments = first.iter_mut().zip(second.iter_mut());
+                for ((weight, (first, second)), &gradient) in weights.iter_mut().zip(moments).zip(gradient) {
+                    self.step(weight, first, second, gradient);
+                }
+            },
+        );
+    }
 }
 
-/// Weights, their moments and how far they are, of all rows, and the scales of the steps.
-type AllRows<'a> = (&'a mut [f32], &'a mut [f32], &'a mut [f32], &'a mut [u32], &'a [StepScale]);
-
-/// Weights, their moments and how far they are, of one row.
-type Row<'a> = ((&'a mut [f32], &'a mut [f32]), (&'a mut [f32], &'a mut u32));
+/// A row that may fall behind: its weights, their moments and the steps done.
+struct Row<'a> {
+    weights: &'a mut [f32],
+    first: &'a mut [f32],
+    second: &'a mut [f32],
+    done: &'a mut u32,
+}
 
 impl Adam {
-    /// For `numbers`, of which those from `rows_from` on are rows of `width`.
-    pub fn new(numbers: usize, rows_from: usize, width: usize, rate: f64) -> Adam {
+    /// For `count` parameters, of which those from `rows_from` on are rows of `width` that may fall behind.
+    pub fn new(count: usize, rows_from: usize, width: usize, rate: f64) -> Adam {
         Adam {
-            first: vec![0.0; numbers],
-            second: vec![0.0; numbers],
+            first: vec![0.0; count],
+            second: vec![0.0; count],
             steps: 0,
             rate,
             rows_from,
             width,
-            done: vec![0; (numbers - rows_from) / width],
+            done: vec![0; (count - rows_from) / width],
             scales: Vec::new(),
             arch: Arch::new(),
         }
     }
 
-    /// Goes on where another left off, at the end of an epoch.
+    /// Restores the state after `steps` steps, at the end of an epoch.
     pub fn resume(&mut self, steps: u32, first: Vec<f32>, second: Vec<f32>) {
         assert_eq!((first.len(), second.len()), (self.first.len(), self.second.len()));
         (self.first, self.second, self.steps) = (first, second, steps);
         self.done.fill(steps);
     }
 
-    /// The next step begins: these rows are brought to where all others are, so that they can be read.
-    pub fn catch_up(&mut self, numbers: &mut [f32], rows: &[u32]) {
+    /// Brings rows, given in ascending order, up to date, so that the next step can read them.
+    pub fn catch_up(&mut self, parameters: &mut [f32], rows: &[u32]) {
         let (steps, arch) = (self.steps, self.arch);
-        self.extend_scales(steps);
-        let (weights, first, second, done, scales) = self.sparse_rows(numbers);
-        let width = weights.len() / done.len().max(1);
-        select_rows(rows, weights, first, second, done, width)
-            .into_par_iter()
-            .for_each(|row| apply_idle_steps(arch, row, scales, steps));
+        let (rows, scales) = self.rows(parameters, rows);
+        rows.into_par_iter().with_min_len(16).for_each(|row| row.catch_up(arch, scales, steps));
     }
 
-    /// Brings all rows to where the others are.
-    pub fn catch_up_all(&mut self, numbers: &mut [f32]) {
-        let (steps, arch, width) = (self.steps, self.arch, self.width);
-        self.extend_scales(steps);
-        let (weights, first, second, done, scales) = self.sparse_rows(numbers);
-        weights
-            .par_chunks_exact_mut(width)
-            .zip(first.par_chunks_exact_mut(width))
-            .zip(second.par_chunks_exact_mut(width).zip(done))
-            .with_min_len(16)
-            .for_each(|row| apply_idle_steps(arch, row, scales, steps));
+    /// Brings all rows up to date.
+    pub fn catch_up_all(&mut self, parameters: &mut [f32]) {
+        let rows: Vec<u32> = (0..self.done.len() as u32).collect();
+        self.catch_up(parameters, &rows);
     }
 
-    /// One step: of everything before the rows with the slopes that `gradient` begins with, then of these rows, which have
-    /// caught up, with those behind.
-    pub fn step(&mut self, numbers: &mut [f32], gradient: &[f32], rows: &[u32]) {
+    /// Makes a step with the parameters before all rows, and with `rows`, which must be up to date. `gradient` has those
+    /// parameters, then those rows.
+    pub fn step(&mut self, parameters: &mut [f32], gradient: &[f32], rows: &[u32]) {
         self.steps += 1;
-        let (step, arch) = (self.steps, self.arch);
-        self.extend_scales(step);
-        let (slopes, of_rows) = gradient.split_at(self.rows_from);
+        let (step, arch, from, width) = (self.steps, self.arch, self.rows_from, self.width);
+        self.extend_scales();
         let scale = self.scales[step as usize - 1];
-        let from = self.rows_from;
-        numbers[..from]
+        let (gradient, of_rows) = gradient.split_at(from);
+        let moments = self.first[..from]
             .par_chunks_mut(NUMBERS_PER_TASK)
-            .zip(self.first[..from].par_chunks_mut(NUMBERS_PER_TASK))
-            .zip(
-                self.second[..from].par_chunks_mut(NUMBERS_PER_TASK).zip(slopes.par_chunks(NUMBERS_PER_TASK)),
-            )
-            .for_each(|((weights, first), (second, slopes))| {
-                update(arch, scale, weights, first, second, slopes)
+            .zip(self.second[..from].par_chunks_mut(NUMBERS_PER_TASK));
+        parameters[..from]
+            .par_chunks_mut(NUMBERS_PER_TASK)
+            .zip(moments)
+            .zip(gradient.par_chunks(NUMBERS_PER_TASK))
+            .for_each(|((weights, (first, second)), gradient)| {
+                scale.update(arch, weights, first, second, gradient);
             });
-        let width = self.width;
-        let (weights, first, second, done, _) = self.sparse_rows(numbers);
-        select_rows(rows, weights, first, second, done, width)
-            .into_par_iter()
-            .zip(of_rows.par_chunks_exact(width))
-            .with_min_len(16)
-            .for_each(|(((weights, first), (second, done)), slopes)| {
-                update(arch, scale, weights, first, second, slopes);
-                *done = step;
-            });
+        let (rows, _) = self.rows(parameters, rows);
+        rows.into_par_iter().zip(of_rows.par_chunks_exact(width)).with_min_len(16).for_each(
+            |(row, gradient)| {
+                scale.update(arch, row.weights, row.first, row.second, gradient);
+                *row.done = step;
+            },
+        );
     }
 
-    /// Makes sure that the scales up to a step are known.
-    fn extend_scales(&mut self, step: u32) {
-        for next in self.scales.len() as u32 + 1..=step {
-            self.scales.push(StepScale::of(next, self.rate));
+    fn extend_scales(&mut self) {
+        let known = self.scales.len() as u32;
+        self.scales.extend((known + 1..=self.steps).map(|step| StepScale::of(step, self.rate)));
+    }
+
+    /// Returns some rows, given in ascending order, and the scales of all steps.
+    fn rows<'a>(&'a mut self, parameters: &'a mut [f32], rows: &[u32]) -> (Vec<Row<'a>>, &'a [StepScale]) {
+        fn take<'a, T>(rest: &mut &'a mut [T], skip: usize, width: usize) -> &'a mut [T] {
+            let row = rest.split_off_mut(..skip * width).and_then(|_| rest.split_off_mut(..width));
+            row.expect("rows ascend and exist")
         }
-    }
-
-    fn sparse_rows<'a>(&'a mut self, numbers: &'a mut [f32]) -> AllRows<'a> {
-        let from = self.rows_from;
-        (
-            &mut numbers[from..],
-            &mut self.first[from..],
-            &mut self.second[from..],
-            &mut self.done,
-            &self.scales,
-        )
-    }
-}
-
-/// The rows with these numbers, which ascend.
-fn select_rows<'a>(
-    rows: &[u32],
-    mut weights: &'a mut [f32],
-    mut first: &'a mut [f32],
-    mut second: &'a mut [f32],
-    mut done: &'a mut [u32],
-    width: usize,
-) -> Vec<Row<'a>> {
-    let mut at = 0;
-    rows.iter()
-        .map(|&row| {
-            let skip = row as usize - at;
-            at = row as usize + 1;
-            let row = |rest: &mut &'a mut [f32]| {
-                let (_, left) = std::mem::take(rest).split_at_mut(skip * width);
-                let (mine, left) = left.split_at_mut(width);
-                *rest = left;
-                mine
-            };
-            let (weights, first, second) = (row(&mut weights), row(&mut first), row(&mut second));
-            let (_, left) = std::mem::take(&mut done).split_at_mut(skip);
-            let (mine, left) = left.split_at_mut(1);
-            done = left;
-            ((weights, first), (second, &mut mine[0]))
-        })
-        .collect()
-}
-
-fn update(
-    arch: Arch,
-    scale: StepScale,
-    weights: &mut [f32],
-    first: &mut [f32],
-    second: &mut [f32],
-    slopes: &[f32],
-) {
-    with_simd(
-        arch,
-        #[inline(always)]
-        || {
-            let moments = first.iter_mut().zip(second.iter_mut());
-            for ((weight, (first, second)), &slope) in weights.iter_mut().zip(moments).zip(slopes) {
-                scale.step(weight, first, second, slope);
+        self.extend_scales();
+        let (from, width) = (self.rows_from, self.width);
+        let mut weights = &mut parameters[from..];
+        let (mut first, mut second) = (&mut self.first[from..], &mut self.second[from..]);
+        let mut done = self.done.as_mut_slice();
+        let mut next = 0;
+        let row = |&row: &u32| {
+            let skip = row as usize - next;
+            next = row as usize + 1;
+            Row {
+                weights: take(&mut weights, skip, width),
+                first: take(&mut first, skip, width),
+                second: take(&mut second, skip, width),
+                done: &mut take(&mut done, skip, 1)[0],
             }
-        },
-    );
+        };
+        (rows.iter().map(row).collect(), &self.scales)
+    }
 }
 
-/// Numbers of a row that go through all idle steps together, within the registers of a processor.
+/// Weights that go through all idle steps together, within registers.
 const REGISTER_NUMBERS: usize = 16;
 
-fn apply_idle_steps(
-    arch: Arch,
-    ((weights, first), (second, done)): Row<'_>,
-    scales: &[StepScale],
-    steps: u32,
-) {
-    let idle = (*done as usize)..(steps.min(*done + MAX_IDLE_STEPS) as usize);
-    let rest = steps - idle.end as u32;
-    *done = steps;
-    if idle.is_empty() {
-        return;
-    }
-    let scales = &scales[idle];
-    with_simd(
-        arch,
-        #[inline(always)]
-        || {
-            let groups = weights
-                .chunks_mut(REGISTER_NUMBERS)
-                .zip(first.chunks_mut(REGISTER_NUMBERS))
-                .zip(second.chunks_mut(REGISTER_NUMBERS));
-            for ((weights, first), second) in groups {
-                let (mut w, mut m, mut v) =
-                    ([0.0f32; REGISTER_NUMBERS], [0.0f32; REGISTER_NUMBERS], [0.0f32; REGISTER_NUMBERS]);
-                let count = weights.len();
-                w[..count].copy_from_slice(weights);
-                m[..count].copy_from_slice(first);
-                v[..count].copy_from_slice(second);
-                for scale in scales {
-                    for at in 0..REGISTER_NUMBERS {
-                        scale.idle_step(&mut w[at], &mut m[at], &mut v[at]);
+impl Row<'_> {
+    fn catch_up(self, arch: Arch, scales: &[StepScale], steps: u32) {
+        let Row { weights, first, second, done } = self;
+        let idle = *done as usize..steps.min(*done + MAX_IDLE_STEPS) as usize;
+        let rest = steps - idle.end as u32;
+        *done = steps;
+        if idle.is_empty() {
+            return;
+        }
+        let scales = &scales[idle];
+        with_simd(
+            arch,
+            #[inline(always)]
+            || {
+                let groups = weights
+                    .chunks_mut(REGISTER_NUMBERS)
+                    .zip(first.chunks_mut(REGISTER_NUMBERS))
+                    .zip(second.chunks_mut(REGISTER_NUMBERS));
+                for ((weights, first), second) in groups {
+                    let [mut w, mut m, mut v] = [[0.0f32; REGISTER_NUMBERS]; 3];
+                    let count = weights.len();
+                    w[..count].copy_from_slice(weights);
+                    m[..count].copy_from_slice(first);
+                    v[..count].copy_from_slice(second);
+                    for scale in scales {
+                        for at in 0..REGISTER_NUMBERS {
+                            scale.idle_step(&mut w[at], &mut m[at], &mut v[at]);
+                        }
                     }
+                    weights.copy_from_slice(&w[..count]);
+                    first.copy_from_slice(&m[..count]);
+                    second.copy_from_slice(&v[..count]);
                 }
-                weights.copy_from_slice(&w[..count]);
-                first.copy_from_slice(&m[..count]);
-                second.copy_from_slice(&v[..count]);
-            }
-            if rest > 0 {
-                let left = BETA_2.powi(rest as i32);
-                first.fill(0.0);
-                second.iter_mut().for_each(|second| *second *= left);
-            }
-        },
-    );
+                if rest > 0 {
+                    let left = BETA_2.powi(rest as i32);
+                    first.fill(0.0);
+                    second.iter_mut().for_each(|second| *second *= left);
+                }
+            },
+        );
+    }
 }

@@ -1,13 +1,13 @@
-//! Units that are left out of a step, drawn anew for every row and epoch.
+//! Dropout: hidden units left out of a step, drawn for every row and epoch.
 
-use crate::random::{Purpose, RandomSequence, bits};
+use crate::random::{Purpose, RandomSequence, bits, mix_bits};
 
-/// Which part of the hidden units is left out; the others count so much more.
+/// A share of the hidden units to leave out; the others are scaled up.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dropout {
-    /// A unit whose 16 random bits are below it is left out.
+    /// A unit is left out if its 16 random bits are below.
     threshold: u32,
-    /// What those that stay are multiplied with.
+    /// Factor of the units that are kept.
     pub scale: f32,
     seed: u64,
     epoch: u32,
@@ -19,15 +19,14 @@ impl Dropout {
         Dropout { threshold: below, scale: (65_536.0 / f64::from(65_536 - below)) as f32, seed, epoch }
     }
 
-    /// Rectifies the units of a row from `first` on, and leaves some out; which, depends on the global row, the layer, the
-    /// epoch and the seed only. `first` is a multiple of 4.
+    /// Rectifies the units of a row from `first` (a multiple of 4) on, and leaves some out. The choice depends only on the
+    /// global row, the layer, the epoch and the seed.
     pub fn rectify(self, units: &mut [f32], layer: usize, row: u64, first: usize) {
         if self.threshold == 0 {
             units.iter_mut().for_each(|unit| *unit = unit.max(0.0));
             return;
         }
-        let start =
-            bits(self.seed ^ crate::random::mix_bits(layer as u64), Purpose::Dropout, self.epoch, row);
+        let start = bits(self.seed ^ mix_bits(layer as u64), Purpose::Dropout, self.epoch, row);
         let mut draws = RandomSequence::from_bits(start, first as u64 / 4);
         for four in units.chunks_mut(4) {
             let draw = draws.next_bits();
@@ -44,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_share_is_left_out_and_the_mean_stays() {
+    fn leaves_out_the_share_and_preserves_the_mean() {
         let mut units = vec![1.0f32; 40_000];
         let dropout = Dropout::new(0.25, 7, 3);
         dropout.rectify(&mut units, 1, 99, 0);
@@ -54,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_of_a_row_give_what_the_whole_row_gives() {
+    fn pieces_of_a_row_equal_the_whole_row() {
         let dropout = Dropout::new(0.5, 1, 2);
         let mut whole: Vec<f32> = (0..100).map(|at| at as f32 - 20.0).collect();
         let mut pieces = whole.clone();
@@ -67,7 +66,7 @@ mod tests {
         dropout.rectify(&mut other, 0, 6, 0);
         assert!(
             whole.iter().zip(&other).skip(21).any(|(a, b)| (*a == 0.0) != (*b == 0.0)),
-            "each row its own"
+            "rows have different draws"
         );
     }
 }

@@ -1,7 +1,7 @@
-//! Once over all training rows.
+//! One pass over all training rows.
 
 use super::adam::Adam;
-use super::backprop::{Backprop, TrainingData};
+use super::backprop::{Backprop, Step, TrainingData};
 use super::batch::{Batch, InputLayout};
 use super::dropout::Dropout;
 use super::network::Network;
@@ -9,27 +9,27 @@ use crate::heartbeat::beat;
 use crate::random::{Purpose, bits};
 use crate::world::World;
 
-/// A network in training. The same on all ranks, but for the rows.
+/// A network in training; on all ranks the same, except for the rows.
 pub(super) struct Training<'d> {
     pub network: Network,
     pub adam: Adam,
     data: TrainingData<'d>,
-    /// This rank's rows that it is trained on.
+    /// Training rows of this rank.
     rows: Vec<usize>,
-    /// How many of them each rank has.
+    /// Number of training rows of each rank.
     shares: Vec<u64>,
     options: EpochOptions,
-    pass: Backprop,
+    backprop: Backprop,
     batch: Batch,
     order: Vec<usize>,
-    /// Space for sums over ranks.
+    /// Buffer for sums over ranks.
     sum_buffer: Vec<f32>,
 }
 
-/// What decides the steps of an epoch.
+/// Options of the steps of an epoch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EpochOptions {
-    /// Rows of a step, on all ranks together.
+    /// Rows per step, on all ranks together.
     pub batch: usize,
     pub dropout: f64,
     pub rate: f64,
@@ -37,7 +37,7 @@ pub(super) struct EpochOptions {
 }
 
 impl<'d> Training<'d> {
-    /// `rows` are this rank's. Collective.
+    /// Starts the training of a network on `rows` of this rank. Collective.
     pub fn new(
         world: &World,
         network: Network,
@@ -45,14 +45,14 @@ impl<'d> Training<'d> {
         rows: Vec<usize>,
         options: EpochOptions,
     ) -> Training<'d> {
-        let first = &network.layer_layouts[0];
+        let first = &network.layouts[0];
         let rows_from = match data.input {
             InputLayout::Sparse => first.weights.start,
             InputLayout::Dense => network.parameters.len(),
         };
         Training {
             adam: Adam::new(network.parameters.len(), rows_from, first.outputs, options.rate),
-            pass: Backprop::new(&network),
+            backprop: Backprop::new(&network),
             network,
             data,
             shares: world.gather_to_all(rows.len() as u64),
@@ -64,8 +64,8 @@ impl<'d> Training<'d> {
         }
     }
 
-    /// Every row once, in an order of this epoch's own; returns the mean loss of a row. Each rank's rows are spread evenly
-    /// over the steps, whatever their number. Collective.
+    /// Visits every row once, in an order drawn for the epoch, and returns the mean loss of a row. The rows of each rank are
+    /// spread evenly over the steps. Collective.
     pub fn run_epoch(&mut self, world: &World, epoch: u32) -> f64 {
         let Training { options, data, .. } = *self;
         let total: u64 = self.shares.iter().sum();
@@ -80,20 +80,19 @@ impl<'d> Training<'d> {
             let rows: u64 = self.shares.iter().map(|&rows| share(rows, step + 1) - share(rows, step)).sum();
             let mine = self.order.len() as u64;
             let mine = share(mine, step) as usize..share(mine, step + 1) as usize;
-            self.batch.fill(data.features, self.network.shape.features, &self.order[mine], data.input);
+            let Network { shape, parameters, .. } = &mut self.network;
+            self.batch.fill(data.features, shape.features, &self.order[mine], data.input);
             if data.input == InputLayout::Sparse {
                 world.bitwise_or(&mut self.batch.feature_bits);
                 self.batch.sort_by_feature(data.features);
-                self.adam.catch_up(&mut self.network.parameters, &self.batch.features);
+                self.adam.catch_up(parameters, &self.batch.features);
             }
             let scale = 1.0 / rows.max(1) as f32;
-            loss += self.pass.run(&self.network, data, &self.batch, dropout, scale);
-            world.sum_f32_in_rank_order(&mut self.pass.parameter_gradients, &mut self.sum_buffer);
-            self.adam.step(
-                &mut self.network.parameters,
-                &self.pass.parameter_gradients,
-                &self.batch.features,
-            );
+            let inputs = Step { network: &self.network, data, batch: &self.batch, dropout, scale };
+            loss += self.backprop.run(inputs);
+            let gradients = &mut self.backprop.parameter_gradients;
+            world.sum_f32_in_rank_order(gradients, &mut self.sum_buffer);
+            self.adam.step(&mut self.network.parameters, gradients, &self.batch.features);
             beat();
         }
         self.adam.catch_up_all(&mut self.network.parameters);

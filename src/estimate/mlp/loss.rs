@@ -1,22 +1,22 @@
-//! What a network is trained to make small, and the slope of it at each logit.
+//! Losses that networks minimise, and their gradients.
 
 use serde::{Deserialize, Serialize};
 
-use super::vector_math::LogitTerms;
+use crate::estimate::vector_math::{LogitTerms, ln};
 
-/// The loss of one label of one row; that of a row is the sum over its labels.
+/// The loss of one label of one row; the loss of a row is the sum over labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Loss {
-    /// Binary cross-entropy: its least value is at the true probabilities
+    /// Binary cross-entropy, minimal at the true probabilities
     Bce,
-    /// Focal loss, gamma 2 (Lin et al. 2017): what is right already counts little
+    /// Focal loss, gamma 2 (Lin et al. 2017): confident correct predictions count little
     Focal,
-    /// Asymmetric loss, gamma- 4, gamma+ 1, clip 0.05 (Ridnik et al. 2021): easy negatives count nothing
+    /// Asymmetric loss, gamma- 4, gamma+ 1, clip 0.05 (Ridnik et al. 2021): easy negatives do not count
     Asymmetric,
 }
 
-/// Probabilities below it are no mistake where the label is absent: `clip` of the asymmetric loss.
+/// Probability below which a negative has no loss: the clip of the asymmetric loss.
 const ASYMMETRIC_CLIP: f32 = 0.05;
 
 impl Loss {
@@ -29,7 +29,7 @@ impl Loss {
     }
 
     /// Replaces the logits of a piece of a row by the gradients of the loss, times `scale`, and returns the loss.
-    /// `positives` are places in the piece.
+    /// `positives` are positions in the piece.
     #[inline(always)]
     pub(super) fn gradients(
         self,
@@ -37,33 +37,34 @@ impl Loss {
         positives: impl Iterator<Item = usize>,
         scale: f32,
     ) -> f64 {
-        // The few positives are put in afterwards, so that the loop over all has no branch.
-        let mut right = 0.0;
+        // The few positives are corrected afterwards, so that the loop over all has no branch.
+        let mut correction = 0.0;
         let mut few: [(usize, f32); 64] = [(0, 0.0); 64];
         let mut rest: Vec<(usize, f32)> = Vec::new();
         let mut count = 0;
         for at in positives {
-            let (present, slope) = self.positive_loss(logits[at]);
-            right += f64::from(present) - f64::from(self.negative_loss(logits[at]).0);
+            let (loss, gradient) = self.positive_loss(logits[at]);
+            correction += f64::from(loss) - f64::from(self.negative_loss(logits[at]).0);
             if count < few.len() {
-                few[count] = (at, slope);
+                few[count] = (at, gradient);
                 count += 1;
             } else {
-                rest.push((at, slope));
+                rest.push((at, gradient));
             }
         }
+        // One loop for each loss, without a branch inside.
         let sum = match self {
             Loss::Bce => sum_negative_losses(logits, scale, |z| Loss::Bce.negative_loss(z)),
             Loss::Focal => sum_negative_losses(logits, scale, |z| Loss::Focal.negative_loss(z)),
             Loss::Asymmetric => sum_negative_losses(logits, scale, |z| Loss::Asymmetric.negative_loss(z)),
         };
-        for &(at, slope) in few[..count].iter().chain(&rest) {
-            logits[at] = slope * scale;
+        for &(at, gradient) in few[..count].iter().chain(&rest) {
+            logits[at] = gradient * scale;
         }
-        sum + right
+        sum + correction
     }
 
-    /// The logit that is best for all rows alike, when a share of them have the label. For cross-entropy that of the share.
+    /// Returns the best constant logit if `share` of the rows have the label; for cross-entropy, the logit of `share`.
     pub(super) fn best_constant_logit(self, share: f64) -> f32 {
         let (mut low, mut high) = (-30.0f32, 30.0f32);
         for _ in 0..60 {
@@ -75,7 +76,7 @@ impl Loss {
         low
     }
 
-    /// Loss and slope where the row has the label.
+    /// Returns loss and gradient if the row has the label.
     #[inline(always)]
     fn positive_loss(self, z: f32) -> (f32, f32) {
         let LogitTerms { p, q, cost_p, .. } = LogitTerms::of(z);
@@ -86,7 +87,7 @@ impl Loss {
         }
     }
 
-    /// Loss and slope where it has not.
+    /// Returns loss and gradient if the row does not have the label.
     #[inline(always)]
     fn negative_loss(self, z: f32) -> (f32, f32) {
         let LogitTerms { p, q, cost_q, .. } = LogitTerms::of(z);
@@ -96,7 +97,6 @@ impl Loss {
             Loss::Asymmetric => {
                 let shifted = (p - ASYMMETRIC_CLIP).max(0.0);
                 let left = 1.0 - shifted;
-                // -ln(1 - shifted): below one half by the series, and there is no more than 0.95.
                 let cost = -ln(left);
                 let cube = shifted * shifted * shifted;
                 (cube * shifted * cost, cube * (4.0 * cost + shifted / left) * p * q)
@@ -105,45 +105,35 @@ impl Loss {
     }
 }
 
-/// The natural logarithm for numbers in [0.05, 1].
-#[inline(always)]
-fn ln(x: f32) -> f32 {
-    let bits = x.to_bits();
-    // As 2^exponent * rest, rest in [1, 2).
-    let exponent = (bits >> 23) as i32 - 127;
-    let rest = f32::from_bits((bits & 0x007f_ffff) | 0x3f80_0000);
-    super::vector_math::ln_1p(rest - 1.0) + exponent as f32 * std::f32::consts::LN_2
-}
-
-/// Lanes of a sum: as many partial sums as a vector has places, so that they need not wait for each other.
+/// Partial sums that do not wait for each other: the lanes of a vector.
 const LANES: usize = 16;
 
 #[inline(always)]
-fn sum_negative_losses(logits: &mut [f32], scale: f32, absent: impl Fn(f32) -> (f32, f32)) -> f64 {
+fn sum_negative_losses(logits: &mut [f32], scale: f32, loss: impl Fn(f32) -> (f32, f32)) -> f64 {
     let mut sums = [0.0f32; LANES];
     let mut chunks = logits.chunks_exact_mut(LANES);
     for chunk in &mut chunks {
         for (z, sum) in chunk.iter_mut().zip(&mut sums) {
-            let (loss, slope) = absent(*z);
+            let (loss, gradient) = loss(*z);
             *sum += loss;
-            *z = slope * scale;
+            *z = gradient * scale;
         }
     }
     let mut total: f64 = sums.iter().map(|&sum| f64::from(sum)).sum();
     for z in chunks.into_remainder() {
-        let (loss, slope) = absent(*z);
+        let (loss, gradient) = loss(*z);
         total += f64::from(loss);
-        *z = slope * scale;
+        *z = gradient * scale;
     }
     total
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    /// The definitions, in double precision.
-    fn defined(loss: Loss, z: f64, present: bool) -> f64 {
+    /// The losses as their authors define them, in double precision.
+    pub fn defined(loss: Loss, z: f64, present: bool) -> f64 {
         let p = 1.0 / (1.0 + (-z).exp());
         match (loss, present) {
             (Loss::Bce, true) => -p.ln(),
@@ -159,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_constant_is_better_than_its_neighbours() {
+    fn the_best_constant_logit_beats_its_neighbours() {
         for share in [0.6, 0.1, 1e-3, 1e-5] {
             let found = f64::from(Loss::Bce.best_constant_logit(share));
             assert!((found - (share / (1.0 - share)).ln()).abs() < 1e-3, "{share} {found}");
@@ -175,12 +165,12 @@ mod tests {
     }
 
     #[test]
-    fn losses_and_slopes_are_those_of_the_definitions() {
+    fn losses_and_gradients_match_the_definitions() {
         for loss in [Loss::Bce, Loss::Focal, Loss::Asymmetric] {
             for step in -120..=120 {
                 let z = f64::from(step) * 0.1 + 0.003;
                 for present in [true, false] {
-                    // A row long enough for all ways through the loop.
+                    // Long enough for whole vectors and a remainder.
                     let mut row = [z as f32; 37];
                     let positives: Vec<usize> = if present { (0..37).collect() } else { Vec::new() };
                     let found = loss.gradients(&mut row, positives.into_iter(), 1.0) / 37.0;

@@ -1,36 +1,28 @@
-//! Fully connected networks: one to three hidden layers, rectified units, dropout, Adam.
+//! Fully connected networks: one to three hidden layers of rectified units, with dropout, trained by Adam.
 //!
-//! Each rank has its own rows and the whole network. A step takes some rows of every rank; the slopes of the loss are added
-//! up over ranks in their order, and all ranks take the same step. So the bits of a model depend on the number of ranks,
-//! which decides which rows are taken together, but not on the number of threads: work is cut into pieces of a fixed size,
-//! and each number is summed up by one thread in one order. The products of matrices are those of `matrixmultiply`, whose
-//! bits may differ between kinds of processors.
+//! Each rank has its own rows and the whole network. A step takes rows of every rank; the gradients are summed up over ranks
+//! in their order, and all ranks make the same step. The bits of a model therefore depend on the number of ranks, which
+//! decides which rows form a step, but not on the number of threads: work is divided into pieces of fixed size, and one
+//! thread sums up each number in one order. The products of `matrixmultiply` may have other bits on other processors.
 
 mod adam;
 mod backprop;
 mod batch;
 mod dropout;
 mod epoch;
-mod forward;
 mod loss;
 mod matmul;
 mod network;
-mod network_file;
 mod options;
 mod predict;
-mod shape;
-mod sparse_layer;
 #[cfg(test)]
 mod tests;
 mod train;
 mod training_state;
 mod trial;
 mod validation;
-mod vector_math;
 
 pub use loss::Loss;
-pub use network::Network;
+pub use network::{Network, NetworkShape};
 pub use options::NetworkOptions;
-pub use shape::NetworkShape;
 pub use train::train;
-pub use validation::ValidationScores;

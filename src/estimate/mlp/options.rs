@@ -1,34 +1,42 @@
-//! What decides a network, beside the data.
+//! Options of networks.
 
 use serde_json::{Value, json};
 
 use super::loss::Loss;
-use crate::checkpoint::Fingerprint;
+use crate::estimate::RecordedOptions;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct NetworkOptions {
     /// Units of each hidden layer, one to three of them.
     pub hidden: Vec<usize>,
     pub loss: Loss,
-    /// Share of the hidden units that a step leaves out.
+    /// Share of the hidden units left out of each step.
     pub dropout: f64,
-    /// Of Adam.
+    /// Learning rate of Adam.
     pub rate: f64,
-    /// Rows of a step, on all ranks together.
+    /// Rows per step, on all ranks together.
     pub batch: usize,
-    /// Times that all rows are seen, at most.
+    /// Maximum number of epochs.
     pub epochs: u32,
-    /// Share of the rows held out to find the best number of epochs; with 0 there are exactly `epochs`.
+    /// Share of the rows held out to choose the number of epochs; with 0 it is exactly `epochs`.
     pub validation: f64,
-    /// Epochs in a row that are no better on those, after which the others are not tried.
+    /// Consecutive epochs without improvement on the held-out rows after which a trial ends.
     pub patience: u32,
-    /// Whether layers, widths and learning rates are tried out on the rows held out.
+    /// Whether to try other layers and learning rates, too.
     pub search: bool,
     pub seed: u64,
 }
 
-impl NetworkOptions {
-    fn values_by_name(&self) -> Vec<(&'static str, Value)> {
+impl RecordedOptions for NetworkOptions {
+    fn estimator(&self) -> &'static str {
+        "mlp"
+    }
+
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    fn by_name(&self) -> Vec<(&'static str, Value)> {
         vec![
             ("hidden", json!(comma_separated(&self.hidden))),
             ("loss", json!(self.loss.name())),
@@ -40,19 +48,6 @@ impl NetworkOptions {
             ("patience", json!(self.patience)),
             ("search", json!(self.search)),
         ]
-    }
-
-    /// By name, for the model file.
-    pub fn to_json(&self) -> Value {
-        Value::Object(self.values_by_name().into_iter().map(|(name, value)| (name.into(), value)).collect())
-    }
-
-    /// All that decides a model on a given number of ranks, as far as it is known without the data.
-    pub fn fingerprint(&self) -> Fingerprint {
-        let start = Fingerprint::of_program().with("estimator", "mlp").with("seed", self.seed);
-        self.values_by_name()
-            .into_iter()
-            .fold(start, |fingerprint, (name, value)| fingerprint.with(name, value))
     }
 }
 

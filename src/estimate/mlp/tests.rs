@@ -1,108 +1,89 @@
-//! Gradients and steps against definitions written out in double precision.
+//! Gradients and steps against their definitions in double precision.
 
 use super::adam::Adam;
-use super::backprop::{Backprop, TrainingData};
+use super::backprop::{Backprop, Step, TrainingData};
 use super::batch::{Batch, InputLayout};
 use super::dropout::Dropout;
 use super::epoch::{EpochOptions, Training};
-use super::forward::Forward;
 use super::loss::Loss;
-use super::network::Network;
-use super::shape::NetworkShape;
+use super::loss::tests::defined;
+use super::network::{Network, NetworkShape};
+use super::predict::Forward;
 use super::validation::validate;
 use crate::random::{Purpose, RandomSequence};
-use crate::sparse::RowsView;
+use crate::sparse::CsrBuilder;
 use crate::world::World;
 
 /// A few rows with features and labels; the last has neither.
 struct Small {
-    features: (Vec<usize>, Vec<u32>, Vec<f32>),
-    labels: (Vec<usize>, Vec<u32>, Vec<f32>),
+    features: CsrBuilder,
+    labels: CsrBuilder,
 }
 
 impl Small {
     fn new(rows: usize, shape: &NetworkShape) -> Small {
         let mut draws = RandomSequence::new(3, Purpose::SynthRow, 5);
         let mut matrix = |columns: usize, share: f64, binary: bool| {
-            let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+            let mut made = CsrBuilder::default();
             for row in 0..rows {
                 for column in 0..columns as u32 {
                     if row + 1 < rows && draws.next_uniform() < share {
-                        indices.push(column);
-                        values.push(if binary { 1.0 } else { draws.next_uniform() as f32 - 0.4 });
+                        made.push(column, if binary { 1.0 } else { draws.next_uniform() as f32 - 0.4 });
                     }
                 }
-                starts.push(indices.len());
+                made.end_row().unwrap();
             }
-            (starts, indices, values)
+            made
         };
         Small { features: matrix(shape.features, 0.4, false), labels: matrix(shape.labels, 0.3, true) }
     }
 
     fn examples(&self, input: InputLayout, loss: Loss) -> TrainingData<'_> {
-        fn all((starts, columns, values): &(Vec<usize>, Vec<u32>, Vec<f32>)) -> RowsView<'_> {
-            RowsView::new(starts, columns, values)
-        }
-        TrainingData { features: all(&self.features), labels: all(&self.labels), first_row: 100, input, loss }
+        let (features, labels) = (self.features.view(), self.labels.view());
+        TrainingData { features, labels, first_row: 100, input, loss }
     }
 }
 
 fn network(shape: &NetworkShape) -> Network {
     let positives: Vec<u64> = (0..shape.labels as u64).map(|label| label % 20).collect();
     let mut network = Network::random(shape.clone(), 11, &positives, 20, Loss::Bce);
-    // Biases too, so that nothing is zero by accident.
+    // Including the biases, so that no parameter is 0 by accident.
     let mut draws = RandomSequence::new(4, Purpose::SynthRow, 6);
     network.parameters.iter_mut().for_each(|number| *number += 0.3 * (draws.next_uniform() as f32 - 0.5));
     network
 }
 
-/// The mean loss of rows, from the definitions, in double precision. Units left out are given.
-fn judge(
+/// The mean loss of rows by its definition, in double precision. `masks` gives the factors of dropout.
+fn mean_loss(
     shape: &NetworkShape,
     numbers: &[f64],
     data: TrainingData<'_>,
     rows: &[usize],
     masks: &dyn Fn(usize, usize, usize) -> f64,
 ) -> f64 {
-    let layer_layouts = shape.layer_layouts();
+    let layouts = shape.layouts();
     let mut total = 0.0;
     for &row in rows {
         let mut units = vec![0.0; shape.features];
         let (columns, values) = data.features.row(row);
         columns.iter().zip(values).for_each(|(&at, &value)| units[at as usize] = f64::from(value));
-        for (layer, place) in layer_layouts.iter().enumerate() {
+        for (layer, layout) in layouts.iter().enumerate() {
             let weight = |input: usize, output: usize| match layer {
-                0 => numbers[place.weights.start + input * place.outputs + output],
-                _ => numbers[place.weights.start + output * place.inputs + input],
+                0 => numbers[layout.weights.start + input * layout.outputs + output],
+                _ => numbers[layout.weights.start + output * layout.inputs + input],
             };
             let next = |output: usize| {
-                let sum: f64 = (0..place.inputs).map(|input| units[input] * weight(input, output)).sum();
-                let sum = sum + numbers[place.biases.start + output];
-                if layer + 1 == layer_layouts.len() { sum } else { sum.max(0.0) * masks(layer, row, output) }
+                let sum: f64 = (0..layout.inputs).map(|input| units[input] * weight(input, output)).sum();
+                let sum = sum + numbers[layout.biases.start + output];
+                if layer + 1 == layouts.len() { sum } else { sum.max(0.0) * masks(layer, row, output) }
             };
-            units = (0..place.outputs).map(next).collect();
+            units = (0..layout.outputs).map(next).collect();
         }
         let labels = data.labels.row(row).0;
         let loss = |(label, &z): (usize, &f64)| defined(data.loss, z, labels.contains(&(label as u32)));
         total += units.iter().enumerate().map(loss).sum::<f64>();
     }
     total / rows.len() as f64
-}
-
-/// The losses as their authors write them.
-fn defined(loss: Loss, z: f64, present: bool) -> f64 {
-    let p = 1.0 / (1.0 + (-z).exp());
-    match (loss, present) {
-        (Loss::Bce, true) => -p.ln(),
-        (Loss::Bce, false) => -(1.0 - p).ln(),
-        (Loss::Focal, true) => -(1.0 - p).powi(2) * p.ln(),
-        (Loss::Focal, false) => -p.powi(2) * (1.0 - p).ln(),
-        (Loss::Asymmetric, true) => -(1.0 - p) * p.ln(),
-        (Loss::Asymmetric, false) => {
-            let shifted = (p - 0.05).max(0.0);
-            -shifted.powi(4) * (1.0 - shifted).ln()
-        }
-    }
 }
 
 const LOSSES: [Loss; 3] = [Loss::Bce, Loss::Focal, Loss::Asymmetric];
@@ -121,9 +102,9 @@ fn batch(data: TrainingData<'_>, shape: &NetworkShape, rows: &[usize]) -> Batch 
     batch
 }
 
-/// The gradient at every number of the network, those that no row reads included.
+/// The gradient at all parameters, including those that no row reads.
 fn whole_gradient(shape: &NetworkShape, data: TrainingData<'_>, batch: &Batch, gradient: &[f32]) -> Vec<f32> {
-    let first = shape.layer_layouts()[0].weights.start;
+    let first = shape.layouts()[0].weights.start;
     let mut whole = gradient[..first].to_vec();
     whole.resize(shape.parameter_count(), 0.0);
     match data.input {
@@ -139,7 +120,7 @@ fn whole_gradient(shape: &NetworkShape, data: TrainingData<'_>, batch: &Batch, g
 }
 
 #[test]
-fn gradients_are_the_slopes_of_the_loss() {
+fn gradients_are_derivatives_of_the_loss() {
     let rows = [0, 3, 4, 8, 9];
     for shape in shapes() {
         let small = Small::new(10, &shape);
@@ -156,21 +137,22 @@ fn gradients_are_the_slopes_of_the_loss() {
                 let data = small.examples(input, loss);
                 let batch = batch(data, &shape, &rows);
                 let mut pass = Backprop::new(&network);
-                let sum = pass.run(&network, data, &batch, dropout, 1.0 / rows.len() as f32);
-                let wanted = judge(&shape, &exact, data, &rows, &masks);
+                let scale = 1.0 / rows.len() as f32;
+                let sum = pass.run(Step { network: &network, data, batch: &batch, dropout, scale });
+                let wanted = mean_loss(&shape, &exact, data, &rows, &masks);
                 assert!((sum / rows.len() as f64 - wanted).abs() < 1e-5 * wanted, "{loss:?}: {sum} {wanted}");
                 let found = whole_gradient(&shape, data, &batch, &pass.parameter_gradients);
                 for (at, &found) in found.iter().enumerate() {
                     let at_step = |step: f64| {
                         let mut moved = exact.clone();
                         moved[at] += step;
-                        judge(&shape, &moved, data, &rows, &masks)
+                        mean_loss(&shape, &moved, data, &rows, &masks)
                     };
                     let wanted = (at_step(1e-6) - at_step(-1e-6)) / 2e-6;
                     let apart = (f64::from(found) - wanted).abs();
                     assert!(
                         apart < 1e-5 + 1e-4 * wanted.abs(),
-                        "{} {loss:?} {input:?} dropout {share}, number {at}: {found}, but the slope is {wanted}",
+                        "{} {loss:?} {input:?} dropout {share}, parameter {at}: {found}, expected {wanted}",
                         shape.text()
                     );
                 }
@@ -179,9 +161,9 @@ fn gradients_are_the_slopes_of_the_loss() {
     }
 }
 
-/// Adam as its authors write it, in double precision, on every number at every step.
+/// Adam as its authors define it, in double precision, on all parameters at every step.
 #[test]
-fn rows_that_are_left_behind_come_to_where_dense_steps_bring_them() {
+fn rows_that_catch_up_equal_rows_of_dense_steps() {
     let (rows, width, head) = (40usize, 5usize, 3usize);
     let count = head + rows * width;
     let mut draws = RandomSequence::new(9, Purpose::SynthRow, 1);
@@ -193,7 +175,7 @@ fn rows_that_are_left_behind_come_to_where_dense_steps_bring_them() {
     let (mut exact, mut first, mut second) =
         (start.iter().map(|&x| f64::from(x)).collect::<Vec<f64>>(), vec![0.0; count], vec![0.0; count]);
     for step in 1..=400 {
-        // Row 0 is read once and then never again, the others now and then.
+        // Row 0 is read once, the others now and then.
         let read: Vec<u32> = (0..rows as u32)
             .filter(|&row| if row == 0 { step == 3 } else { draws.next_uniform() < 0.1 })
             .collect();
@@ -219,7 +201,7 @@ fn rows_that_are_left_behind_come_to_where_dense_steps_bring_them() {
     adam.catch_up_all(&mut numbers);
     let tail = head + width;
     assert_eq!(numbers[..head], every[..head]);
-    assert_eq!(numbers[tail..], every[tail..], "the same bits");
+    assert_eq!(numbers[tail..], every[tail..]);
     for at in 0..count {
         assert!((f64::from(numbers[at]) - exact[at]).abs() < 2e-4, "{at}: {} {}", numbers[at], exact[at]);
         assert!((numbers[at] - every[at]).abs() < 1e-6, "{at}: {} {}", numbers[at], every[at]);
@@ -244,7 +226,7 @@ fn trained(input: InputLayout, threads: usize) -> (Vec<f32>, f64) {
 }
 
 #[test]
-fn any_number_of_threads_gives_the_same_bits() {
+fn bits_do_not_depend_on_the_number_of_threads() {
     for input in [InputLayout::Sparse, InputLayout::Dense] {
         let one = trained(input, 1);
         for threads in [2, 3, 5] {
@@ -262,7 +244,7 @@ fn sparse_and_dense_rows_give_the_same_network_up_to_rounding() {
 }
 
 #[test]
-fn training_makes_the_loss_small() {
+fn training_decreases_the_loss() {
     let shape = NetworkShape { features: 30, hidden: vec![32], labels: 10 };
     let small = Small::new(60, &shape);
     for loss in LOSSES {
@@ -276,7 +258,7 @@ fn training_makes_the_loss_small() {
 }
 
 #[test]
-fn logits_of_a_row_do_not_depend_on_the_rows_beside_it() {
+fn logits_of_a_row_do_not_depend_on_other_rows() {
     let shape = NetworkShape { features: 300, hidden: vec![130, 260], labels: 333 };
     let small = Small::new(40, &shape);
     let (network, data) = (network(&shape), small.examples(InputLayout::Sparse, Loss::Bce));

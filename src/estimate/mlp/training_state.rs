@@ -1,4 +1,4 @@
-//! How far a training has come, and how a checkpoint holds it.
+//! Progress of a training between two epochs, as checkpoints store it.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,26 +6,25 @@ use super::trial::{Trial, TrialResult};
 use super::validation::ValidationScores;
 use crate::checkpoint::Snapshot;
 
-/// Where a training is, between two epochs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct TrainingState {
-    /// Networks that have been tried on the rows held out.
+    /// Finished trials.
     pub tried: Vec<TrialResult>,
-    /// The one at work; none when the last one is trained, on all rows.
+    /// The current trial; `None` during the final training on all rows.
     pub trial: Option<Trial>,
-    /// Epochs it has done.
+    /// Epochs done in it.
     pub epoch: u32,
-    /// Its best epoch so far.
+    /// Its best epoch so far, and the scores there.
     pub best: Option<(u32, ValidationScores)>,
-    /// The mean loss of each epoch of the last training.
+    /// Mean loss of each epoch of the final training.
     pub losses: Vec<f64>,
-    /// Epochs of all networks together.
+    /// Epochs done in all trials and the final training.
     pub total_epochs: u64,
-    /// Steps of Adam.
+    /// Steps done by Adam.
     pub steps: u32,
 }
 
-/// Numbers of the network and their two moments.
+/// The parameters and their two moments.
 pub(super) type ParametersAndMoments = [Vec<f32>; 3];
 
 impl TrainingState {
@@ -42,7 +41,7 @@ impl TrainingState {
         Snapshot { lasting: Vec::new(), fresh: space }
     }
 
-    /// What [`TrainingState::to_snapshot`] was given; `None` if it is of something else.
+    /// Decodes a snapshot of [`TrainingState::to_snapshot`]; `None` for any other bytes.
     pub fn from_bytes(saved: &[u8]) -> Option<(TrainingState, ParametersAndMoments)> {
         let (length, rest) = saved.split_at_checked(8)?;
         let length = u64::from_le_bytes(length.try_into().ok()?);
@@ -52,11 +51,7 @@ impl TrainingState {
         if !rest.len().is_multiple_of(12) {
             return None;
         }
-        let numbers = |at: usize| {
-            let mut numbers = vec![0.0f32; third / 4];
-            bytemuck::cast_slice_mut(&mut numbers).copy_from_slice(&rest[at * third..(at + 1) * third]);
-            numbers
-        };
+        let numbers = |at: usize| bytemuck::pod_collect_to_vec(&rest[at * third..(at + 1) * third]);
         Some((progress, std::array::from_fn(numbers)))
     }
 }
@@ -66,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_saved_comes_back_bit_by_bit() {
+    fn a_snapshot_restores_all_bits() {
         let held_out =
             ValidationScores { loss: 0.1 + 0.2, precision: [1.0 / 3.0, 0.5, 1e-300], macro_f1: 0.7 };
         let trial = Trial { hidden: vec![128, 256], rate: 0.1 };

@@ -1,33 +1,33 @@
-//! Which networks are tried on the rows held out, and which of them is best.
+//! Search for layers and a learning rate: which networks to try, and which is best on the held-out rows.
 
 use serde::{Deserialize, Serialize};
 
 use super::options::NetworkOptions;
 use super::validation::ValidationScores;
 
-/// What differs between the networks that are tried.
+/// Settings of a network to try.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Trial {
     pub hidden: Vec<usize>,
     pub rate: f64,
 }
 
-/// The best epoch of a trial.
+/// A finished trial, at its best epoch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct TrialResult {
     pub trial: Trial,
-    /// Epochs, from 1.
+    /// The best number of epochs.
     pub epochs: u32,
     pub held_out: ValidationScores,
 }
 
-/// Layers that a search tries beside those it is given.
+/// Layers that a search tries besides the given ones.
 const LAYERS_TO_TRY: [&[usize]; 5] = [&[256], &[1024], &[2048], &[512, 512], &[512, 512, 512]];
 
-/// And learning rates, times the one it is given, with the best layers.
+/// Factors of the given learning rate that a search tries with the best layers.
 const RATE_FACTORS_TO_TRY: [f64; 2] = [0.5, 2.0];
 
-/// The next network to try after these: first all layers, then the learning rates with the best of them.
+/// Returns the next network to try: first all layers, then the learning rates with the best layers.
 pub(super) fn next_trial(options: &NetworkOptions, tried: &[TrialResult]) -> Option<Trial> {
     let given = Trial { hidden: options.hidden.clone(), rate: options.rate };
     let mut wanted = vec![given];
@@ -36,18 +36,15 @@ pub(super) fn next_trial(options: &NetworkOptions, tried: &[TrialResult]) -> Opt
         wanted.extend(others.map(|hidden| Trial { hidden: hidden.to_vec(), rate: options.rate }));
     }
     let layers = wanted.len();
-    if let Some(best) = best_trial(options, &tried[..layers.min(tried.len())])
-        .filter(|_| options.search && tried.len() >= layers)
-    {
-        let hidden = &best.trial.hidden;
-        wanted.extend(
-            RATE_FACTORS_TO_TRY.iter().map(|by| Trial { hidden: hidden.clone(), rate: options.rate * by }),
-        );
+    if options.search && tried.len() >= layers {
+        let best = best_trial(options, &tried[..layers]).map_or(&options.hidden, |best| &best.trial.hidden);
+        let with_rate = |by| Trial { hidden: best.clone(), rate: options.rate * by };
+        wanted.extend(RATE_FACTORS_TO_TRY.map(with_rate));
     }
     wanted.into_iter().nth(tried.len())
 }
 
-/// The one that is best on the rows held out; of equal ones the first.
+/// Returns the best trial on the held-out rows; of equal ones, the first.
 pub(super) fn best_trial<'t>(options: &NetworkOptions, tried: &'t [TrialResult]) -> Option<&'t TrialResult> {
     tried.iter().reduce(|a, b| if b.held_out.is_better_than(&a.held_out, options.loss) { b } else { a })
 }
@@ -82,12 +79,12 @@ mod tests {
     }
 
     #[test]
-    fn without_a_search_only_what_was_asked_for_is_tried() {
+    fn only_the_given_network_is_tried_without_a_search() {
         assert_eq!(all(false, |_| 1.0).len(), 1);
     }
 
     #[test]
-    fn a_search_tries_layers_first_and_then_rates_with_the_best() {
+    fn a_search_tries_layers_first_and_then_rates_with_the_best_layers() {
         let tried = all(true, |trial| if trial.hidden == [512, 512] { 1.0 / trial.rate } else { 1e6 });
         let texts: Vec<String> =
             tried.iter().map(|it| format!("{:?} {}", it.trial.hidden, it.trial.rate)).collect();

@@ -1,19 +1,19 @@
-//! How good a network is on rows that it was not trained on.
+//! Scores of a network on held-out rows.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::backprop::TrainingData;
-use super::forward::{Forward, ROWS_PER_BLOCK};
 use super::loss::Loss;
 use super::network::Network;
+use super::predict::{Forward, ROWS_PER_BLOCK};
 use crate::heartbeat::beat;
 use crate::world::World;
 
-/// Figures of the rows held out, over all ranks.
+/// Scores over the held-out rows of all ranks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ValidationScores {
-    /// The mean loss of a row.
+    /// Mean loss of a row.
     pub loss: f64,
     /// Precision at 1, 3 and 5.
     pub precision: [f64; 3],
@@ -24,9 +24,9 @@ pub struct ValidationScores {
 const PRECISION_AT: [usize; 3] = [1, 3, 5];
 
 impl ValidationScores {
-    /// Whether this is better than another, for networks trained with `loss`: a smaller cross-entropy, which judges
-    /// probabilities; the others are smallest long before their order of labels is best. They are there for rare labels, at
-    /// no cost to rows: so precision and macro-F1 at 5, added up, decide.
+    /// Whether this is better than `other` for networks trained with `loss`. The cross-entropy decides if it is the loss, as it
+    /// judges probabilities. The other losses are minimal long before the ranking of labels is best; they serve rare
+    /// labels, so the sum of precision and macro-F1 at 5 decides.
     pub(super) fn is_better_than(&self, other: &ValidationScores, loss: Loss) -> bool {
         match loss {
             Loss::Bce => self.loss < other.loss,
@@ -37,7 +37,7 @@ impl ValidationScores {
     }
 }
 
-/// Asks about `rows`, which are this rank's; `total` are those of all. Collective.
+/// Scores `rows` of this rank, together with those of the other ranks, `total` in all. Collective.
 pub(super) fn validate(
     world: &World,
     network: &Network,
@@ -45,7 +45,7 @@ pub(super) fn validate(
     rows: &[usize],
     total: u64,
 ) -> ValidationScores {
-    let figures = |rows: &[usize]| {
+    let score = |rows: &[usize]| {
         let mut forward = Forward::new();
         let logits = forward.logits(network, rows.iter().map(|&row| data.features.row(row)));
         let (mut loss, mut hits, mut picks) = (0.0, [0u64; 3], Vec::with_capacity(5 * rows.len()));
@@ -63,7 +63,7 @@ pub(super) fn validate(
         beat();
         (loss, hits, picks)
     };
-    let parts: Vec<_> = rows.par_chunks(ROWS_PER_BLOCK).map(figures).collect();
+    let parts: Vec<_> = rows.par_chunks(ROWS_PER_BLOCK).map(score).collect();
     let macro_f1 = macro_f1(world, network.shape.labels, total, |counts| {
         for &(label, hit) in parts.iter().flat_map(|part| &part.2) {
             counts[label as usize].add(1, hit, 0);
@@ -80,12 +80,12 @@ pub(super) fn validate(
     ValidationScores { loss: world.sum_f64(loss) / rows, precision, macro_f1 }
 }
 
-/// What is known of a label.
+/// Counts of a label.
 #[derive(Clone, Copy, Default)]
 struct F1Counts {
-    /// True positives, twice.
+    /// Twice the true positives.
     numerator: u64,
-    /// Predictions and positives.
+    /// Predictions plus positives.
     denominator: u64,
 }
 
@@ -96,7 +96,7 @@ impl F1Counts {
     }
 }
 
-/// The mean over labels of 2 tp / (predicted + positives), 0 where there is neither. Collective.
+/// Returns the mean over labels of 2 tp / (predictions + positives), with 0 for 0 / 0. Collective.
 fn macro_f1(world: &World, labels: usize, total: u64, count: impl FnOnce(&mut [F1Counts])) -> f64 {
     let mut counts = vec![F1Counts::default(); labels];
     count(&mut counts);
@@ -107,7 +107,7 @@ fn macro_f1(world: &World, labels: usize, total: u64, count: impl FnOnce(&mut [F
     numbers.chunks_exact(2).map(f1).sum::<f64>() / labels as f64
 }
 
-/// The five labels with the largest logits, of equal ones the smaller; fewer where there are not so many.
+/// Returns the five labels with the largest logits, in that order; of equal ones, the smaller come first.
 fn top_five(logits: &[f32]) -> Vec<u32> {
     let mut best: Vec<(f32, u32)> = Vec::with_capacity(6);
     for (label, &logit) in (0..).zip(logits) {
@@ -125,10 +125,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn macro_f1_is_the_mean_of_the_labels() {
+    fn macro_f1_is_the_mean_over_labels() {
         let world = World::alone();
         let found = macro_f1(&world, 4, 10, |counts| {
-            // Three predictions, two of them right, of four positives; one that is never predicted; one never right.
+            // Label 0: three predictions, two of them correct, four positives. Label 1: never predicted. Label 2: never correct.
             for (label, hit) in [(0, true), (0, true), (0, false), (2, false)] {
                 counts[label].add(1, hit, 0);
             }
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_come_first_and_of_equal_ones_the_smaller() {
+    fn top_five_prefers_smaller_labels_among_equal_logits() {
         assert_eq!(top_five(&[0.5, 2.0, -1.0, 2.0, 0.5, 3.0, 0.5]), [5, 1, 3, 0, 4]);
         assert_eq!(top_five(&[1.0, 2.0]), [1, 0]);
     }

@@ -1,24 +1,24 @@
-//! A forest, made ready to be asked about many rows.
+//! A forest in the layout that predictions read: dense weights per unit.
 
 #![allow(clippy::needless_range_loop, reason = "lanes of several vectors side by side")]
 
 use super::feature_set::FeatureSet;
 use super::forest::{Forest, NO_NODE};
-use super::sigmoid::sigmoid;
+use super::node_models::NodeModels;
+use crate::estimate::vector_math::tree_sigmoid;
 
-/// The weights of a unit, feature by feature: all nodes of a unit are asked at once.
+/// A unit, all nodes of which are evaluated together as lanes of vectors.
 pub(super) struct CompiledUnit {
-    /// The node above, which must have been asked before; none above the root of a tree.
+    /// The node above, which is evaluated before; `None` for the root of a tree.
     pub root: Option<u32>,
-    /// The first node of the unit, and how many there are.
     pub first: usize,
+    /// Number of nodes.
     pub count: usize,
-    /// Whether any of its nodes is a leaf.
     pub has_leaves: bool,
-    /// Whether all of its nodes are children of the node above.
+    /// Whether all nodes are children of `root`.
     pub is_flat: bool,
     features: FeatureSet,
-    /// For each feature a weight for each lane; lanes beyond the nodes are 0.
+    /// For each feature the weight of each lane; 0 in lanes beyond the nodes.
     weights: Vec<f32>,
     lanes: usize,
     biases: Vec<f32>,
@@ -28,14 +28,14 @@ pub struct CompiledForest {
     pub(super) labels: usize,
     pub(super) trees: usize,
     pub(super) units: Vec<CompiledUnit>,
-    /// For each node: the parent if it is in the same unit, as a place there, and the label of a leaf.
+    /// Parent of each node, as an index into its unit; `None` if it is in another unit.
     pub(super) parents: Vec<Option<u32>>,
     pub(super) leaf_labels: Vec<u32>,
-    /// The units whose root a node is.
+    /// The units below each node.
     pub(super) units_below: Vec<Vec<u32>>,
 }
 
-/// Lanes of the widest vector that is worth keeping in registers, of a middle one, and of the narrowest.
+/// Lanes that are summed up in registers together: as many as fit into wide vectors, then fewer for the rest.
 const WIDE_LANES: usize = 64;
 const MIDDLE_LANES: usize = 32;
 const NARROW_LANES: usize = 8;
@@ -65,18 +65,19 @@ impl Forest {
     fn compile_unit(&self, unit: usize) -> CompiledUnit {
         let nodes = self.unit(unit);
         let (first, count) = (nodes.start, nodes.len());
-        let used = self.starts[first] as usize..self.starts[nodes.end] as usize;
-        let features = FeatureSet::new(&self.columns[used], self.features);
+        let NodeModels { biases, starts, columns, .. } = &self.models;
+        let used = starts[first] as usize..starts[nodes.end] as usize;
+        let features = FeatureSet::new(&columns[used], self.features);
         let lanes = count.next_multiple_of(NARROW_LANES);
         let mut weights = vec![0.0; features.count() * lanes];
         for (lane, node) in nodes.clone().enumerate() {
-            let (columns, values) = self.node(node);
+            let (columns, values) = self.models.node(node);
             for (&column, &value) in columns.iter().zip(values) {
-                let number = features.index_of(column).expect("the set was made of these features");
+                let number = features.index_of(column).expect("the set contains these features");
                 weights[number as usize * lanes + lane] = value;
             }
         }
-        let mut biases = self.biases[nodes.clone()].to_vec();
+        let mut biases = biases[nodes.clone()].to_vec();
         biases.resize(lanes, 0.0);
         let above = nodes
             .clone()
@@ -88,24 +89,23 @@ impl Forest {
     }
 }
 
-/// A row as a unit sees it.
+/// Buffers for evaluating a unit.
 #[derive(Default)]
-pub(super) struct UnitScratch {
-    /// Where the weights of a feature begin, and the feature's value.
+pub(super) struct UnitBuffers {
+    /// Features of the row, as numbers within the unit, and their values.
     entries: Vec<(u32, f32)>,
     scores: Vec<f32>,
 }
 
 impl CompiledUnit {
-    /// The probability of each node of the unit, given its parent, for one row whose length is 1.
+    /// Returns the probability of each node given its parent, for a row of length 1.
     #[inline(always)]
     pub fn probabilities<'s>(
         &self,
-        columns: &[u32],
-        values: &[f32],
-        scratch_space: &'s mut UnitScratch,
+        (columns, values): (&[u32], &[f32]),
+        buffers: &'s mut UnitBuffers,
     ) -> &'s [f32] {
-        let UnitScratch { entries, scores } = scratch_space;
+        let UnitBuffers { entries, scores } = buffers;
         entries.clear();
         for (&column, &value) in columns.iter().zip(values) {
             if let Some(number) = self.features.index_of(column) {
@@ -127,12 +127,12 @@ impl CompiledUnit {
             lane += NARROW_LANES;
         }
         for (score, bias) in scores.iter_mut().zip(&self.biases) {
-            *score = sigmoid(*score + bias);
+            *score = tree_sigmoid(*score + bias);
         }
         &scores[..self.count]
     }
 
-    /// Each lane adds up in the order of the features.
+    /// Sums up some lanes, each in the order of the row's features.
     #[inline(always)]
     fn add_weights<const LANES: usize>(&self, entries: &[(u32, f32)], lane: usize, scores: &mut [f32]) {
         let mut sums = [0.0f32; LANES];

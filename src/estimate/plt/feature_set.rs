@@ -1,15 +1,15 @@
-//! Which features a unit has weights for, as bits: small enough to stay in the first cache.
+//! The features that a unit has weights for, as bits: small enough for the first-level cache.
 
 /// A set of features, numbered in ascending order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FeatureSet {
-    /// 64 features each, and how many there are before them.
+    /// A bit for each of 64 features, and the number of features in the words before.
     words: Vec<(u64, u32)>,
     count: usize,
 }
 
 impl FeatureSet {
-    /// `features` in any order, and as often as you like.
+    /// Builds the set of `features`, in any order, with or without duplicates, all below `width`.
     pub fn new(features: &[u32], width: usize) -> FeatureSet {
         let mut words = vec![(0u64, 0u32); width.div_ceil(64)];
         for &feature in features {
@@ -27,7 +27,7 @@ impl FeatureSet {
         self.count
     }
 
-    /// The number of a feature among those of the set.
+    /// Returns the number of a feature within the set.
     #[inline(always)]
     pub fn index_of(&self, feature: u32) -> Option<u32> {
         let (bits, before) = self.words[feature as usize / 64];
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn features_are_numbered_in_their_order() {
+    fn features_are_numbered_in_ascending_order() {
         let set = FeatureSet::new(&[200, 3, 63, 64, 3], 201);
         let numbers: Vec<_> = [3, 63, 64, 200].iter().map(|&feature| set.index_of(feature)).collect();
         assert_eq!(numbers, [Some(0), Some(1), Some(2), Some(3)]);

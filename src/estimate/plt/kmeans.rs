@@ -1,25 +1,26 @@
-//! Balanced k-means: parts of the same size, each of labels that look alike.
+//! Balanced spherical k-means: clusters of labels with similar vectors, of equal size (as in Parabel, Prabhu et al. 2018).
 
 use rayon::prelude::*;
 
-use super::representations::{Representations, normalise};
+use super::label_vectors::LabelVectors;
+use super::training_set::normalise;
 use crate::random::RandomSequence;
 
-/// Rounds after which parts hardly change any more.
+/// Rounds after which clusters hardly change.
 const MAX_ROUNDS: usize = 20;
 
-/// Brings `labels` into an order in which parts of [`sizes`] are alike. The labels come in ascending order; what comes
-/// out depends on them and on `random` alone. In each part they ascend again.
+/// Reorders ascending `labels` into clusters of [`sizes`], ascending within each. The result depends only on the labels
+/// and on `random`.
 pub(super) fn cluster(
-    labels: &mut [u32],
+    mut labels: Vec<u32>,
     parts: usize,
-    representations: &Representations,
+    vectors: &LabelVectors,
     mut random: RandomSequence,
-) {
+) -> Vec<u32> {
     let sizes = sizes(labels.len(), parts);
     let mut centres: Vec<Vec<f32>> = draw_distinct(labels.len(), parts, &mut random)
         .into_iter()
-        .map(|at| centre(&[labels[at]], representations))
+        .map(|at| centre(&[labels[at]], vectors))
         .collect();
     let mut before = f64::NEG_INFINITY;
     for _ in 0..MAX_ROUNDS {
@@ -27,35 +28,36 @@ pub(super) fn cluster(
             .par_iter()
             .with_min_len(16)
             .flat_map_iter(|&label| {
-                let (columns, values) = representations.of(label);
+                let (columns, values) = vectors.of(label);
                 centres.iter().map(move |centre| dot(columns, values, centre))
             })
             .collect();
         let assigned = assign(&similarities, parts, &sizes);
         let total: f64 =
             assigned.iter().enumerate().map(|(at, &part)| f64::from(similarities[at * parts + part])).sum();
-        let mut divided: Vec<Vec<u32>> = vec![Vec::new(); parts];
-        // Sums depend on their order: it is that of the labels.
-        labels.iter().zip(&assigned).for_each(|(&label, &part)| divided[part].push(label));
-        divided.iter_mut().for_each(|part| part.sort_unstable());
-        centres = divided.par_iter().map(|part| centre(part, representations)).collect();
-        labels.iter_mut().zip(divided.concat()).for_each(|(to, label)| *to = label);
+        let mut clusters: Vec<Vec<u32>> = vec![Vec::new(); parts];
+        labels.iter().zip(&assigned).for_each(|(&label, &part)| clusters[part].push(label));
+        // Sums depend on their order, which is that of the labels.
+        clusters.iter_mut().for_each(|cluster| cluster.sort_unstable());
+        centres = clusters.par_iter().map(|cluster| centre(cluster, vectors)).collect();
+        labels = clusters.concat();
         if total - before <= 1e-4 * labels.len() as f64 {
             break;
         }
         before = total;
     }
+    labels
 }
 
-/// The sizes of `parts` parts of `count`: they differ by one at most, and the larger ones come first.
+/// Returns the sizes of `parts` parts of `count`: they differ by at most one, the larger ones first.
 pub(super) fn sizes(count: usize, parts: usize) -> Vec<usize> {
     (0..parts).map(|part| count / parts + usize::from(part < count % parts)).collect()
 }
 
-/// Different places of a list.
-fn draw_distinct(count: usize, parts: usize, random: &mut RandomSequence) -> Vec<usize> {
+/// Draws distinct indices below `count`.
+fn draw_distinct(count: usize, draws: usize, random: &mut RandomSequence) -> Vec<usize> {
     let mut drawn = Vec::new();
-    while drawn.len() < parts {
+    while drawn.len() < draws {
         let at = (random.next_uniform() * count as f64) as usize;
         if !drawn.contains(&at) {
             drawn.push(at);
@@ -68,17 +70,18 @@ fn dot(columns: &[u32], values: &[f32], dense: &[f32]) -> f32 {
     columns.iter().zip(values).map(|(&column, &value)| value * dense[column as usize]).sum()
 }
 
-fn centre(labels: &[u32], representations: &Representations) -> Vec<f32> {
-    let mut centre = vec![0.0; representations.width];
+fn centre(labels: &[u32], vectors: &LabelVectors) -> Vec<f32> {
+    let mut centre = vec![0.0; vectors.width];
     for &label in labels {
-        let (columns, values) = representations.of(label);
+        let (columns, values) = vectors.of(label);
         columns.iter().zip(values).for_each(|(&column, value)| centre[column as usize] += value);
     }
     normalise(&mut centre);
     centre
 }
 
-/// Gives each label a part that has capacity. Those for which it matters most choose first.
+/// Assigns each label to the most similar cluster with free capacity. Labels with the largest difference between their
+/// best and second best cluster choose first.
 fn assign(similarities: &[f32], parts: usize, sizes: &[usize]) -> Vec<usize> {
     let count = similarities.len() / parts;
     let of = |label: usize| &similarities[label * parts..(label + 1) * parts];

@@ -1,13 +1,13 @@
-//! What decides a forest, beside the data and the seed.
+//! Options of label trees and one-vs-rest.
 
 use serde_json::{Value, json};
 
-use crate::checkpoint::Fingerprint;
+use crate::estimate::RecordedOptions;
 
-/// How labels are arranged.
+/// The arrangement of the labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TreeShape {
-    /// Trees made by balanced k-means: `arity` children a node, until at most `leaf_size` labels are left.
+    /// Trees grown by balanced k-means: `arity` children per node, until at most `leaf_size` labels are left.
     Trees { trees: usize, arity: usize, leaf_size: usize },
     /// All labels below one root: one-vs-rest.
     Flat,
@@ -16,27 +16,30 @@ pub enum TreeShape {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TreeOptions {
     pub shape: TreeShape,
-    /// Weight of the loss against that of the regulariser: C of LIBLINEAR.
+    /// Weight of the loss relative to the regulariser: C of LIBLINEAR.
     pub cost: f64,
-    /// When a node's problem is solved well enough.
+    /// Tolerance of the solver.
     pub tolerance: f64,
-    /// Passes over the rows of a node, at most.
+    /// Maximum number of passes over the rows of a node.
     pub max_passes: usize,
-    /// Weights nearer to 0 are dropped.
+    /// Weights of smaller magnitude are dropped.
     pub threshold: f32,
     pub seed: u64,
 }
 
-impl TreeOptions {
-    /// The name of the estimator.
-    pub fn estimator(&self) -> &'static str {
+impl RecordedOptions for TreeOptions {
+    fn estimator(&self) -> &'static str {
         match self.shape {
             TreeShape::Trees { .. } => "plt",
             TreeShape::Flat => "linear",
         }
     }
 
-    fn values_by_name(&self) -> Vec<(&'static str, Value)> {
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    fn by_name(&self) -> Vec<(&'static str, Value)> {
         let mut named = match self.shape {
             TreeShape::Trees { trees, arity, leaf_size } => {
                 vec![("trees", json!(trees)), ("arity", json!(arity)), ("leaf-size", json!(leaf_size))]
@@ -47,22 +50,9 @@ impl TreeOptions {
             ("cost", json!(self.cost)),
             ("tolerance", json!(self.tolerance)),
             ("max-passes", json!(self.max_passes)),
-            // As the user has typed it, not as f32 holds it.
+            // Through text, so that 0.1 is recorded as 0.1 and not as the nearest f32.
             ("threshold", json!(self.threshold.to_string().parse::<f64>().unwrap_or(0.0))),
         ]);
         named
-    }
-
-    /// By name, for the model file.
-    pub fn to_json(&self) -> Value {
-        Value::Object(self.values_by_name().into_iter().map(|(name, value)| (name.into(), value)).collect())
-    }
-
-    /// All that decides a model, as far as it is known without the data.
-    pub fn fingerprint(&self) -> Fingerprint {
-        let start = Fingerprint::of_program().with("estimator", self.estimator()).with("seed", self.seed);
-        self.values_by_name()
-            .into_iter()
-            .fold(start, |fingerprint, (name, value)| fingerprint.with(name, value))
     }
 }

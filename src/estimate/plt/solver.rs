@@ -1,49 +1,45 @@
-//! L2-regularised logistic regression of several nodes at once, by dual coordinate descent.
+//! L2-regularised logistic regression of several nodes together, by dual coordinate descent.
 //!
-//! The problem of a node is LIBLINEAR's: the least of |w|^2 / 2 + cost * (sum of log(1 + exp(-y w.x))), where x ends with
-//! a 1 for the bias. In the dual (Yu, Huang and Lin 2011) every row has a coefficient, w is the sum of rows times
-//! coefficients, and one coefficient after the other is moved to where it is best. At the solution the coefficient of a row
-//! is `cost * (target - probability)`.
+//! The problem of a node is that of LIBLINEAR (Fan et al. 2008): minimise |w|^2 / 2 + cost * (sum of log(1 + exp(-y w.x))),
+//! where x ends with a 1 for the bias. In the dual (Yu, Huang and Lin 2011) every row has a coefficient, w is the sum of
+//! rows times coefficients, and one coefficient after the other is optimised. At the solution the coefficient of a row is
+//! `cost * (target - probability)`.
 //!
-//! Nodes that see the same rows are solved side by side, as the lanes of vectors: features are looked up once for all
-//! of them. A lane can sit out rows that are not its own. Nothing is added across lanes, so a node's weights do not
-//! depend on how wide the vectors of a processor are.
+//! Nodes that see the same rows are solved together, as the lanes of vectors, so that features are looked up once. A lane
+//! can exclude rows. Nothing is summed across lanes, so the weights of a node do not depend on the vector width of the
+//! processor.
 
-#![allow(clippy::needless_range_loop, reason = "lanes of several vectors side by side")]
+#![allow(clippy::needless_range_loop, reason = "several vectors are indexed by lane")]
+
+use pulp::Arch;
 
 use super::options::TreeOptions;
-use super::sigmoid::sigmoid;
+use crate::estimate::vector_math::tree_sigmoid;
 use crate::random::{Purpose, RandomSequence};
+use crate::simd::with_simd;
+use crate::sparse::RowsView;
 
-/// Rows of a problem. Columns are those of the weights to be found.
-#[derive(Clone, Debug, Default)]
-pub(super) struct LocalRows {
-    pub starts: Vec<usize>,
-    pub columns: Vec<u32>,
-    pub values: Vec<f32>,
-    /// Columns there are.
-    pub width: usize,
-}
-
-/// The lanes of which a row is a positive instance, and those it is an instance of at all, as bits.
+/// Lanes for which a row is positive, and lanes that include the row at all, as bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct LaneTargets {
     pub positive: u32,
     pub included: u32,
 }
 
-/// Weights of all lanes: a vector of lanes for each column.
+/// Weights of all lanes.
 pub(super) struct Solution<const LANES: usize> {
+    /// By column.
     pub weights: Vec<[f32; LANES]>,
     pub biases: [f32; LANES],
 }
 
-/// Solves the problems of all lanes. `problem` tells problems apart that share a seed.
+/// Solves the problems of all lanes, on rows of `width` columns. `problem` selects the random draws under a common seed.
 ///
-/// It is solved when no coefficient that a pass comes to is farther from where it should be than the tolerance, in units
-/// of the cost: that is how far the probability of a row may be from what its coefficient stands for.
+/// Stops when no coefficient visited by a pass is farther from its optimum than the tolerance times the cost: the tolerance
+/// bounds the difference between the probability of a row and the one that its coefficient stands for.
 pub(super) fn solve<const LANES: usize>(
-    rows: &LocalRows,
+    rows: RowsView<'_>,
+    width: usize,
     targets: &[LaneTargets],
     options: &TreeOptions,
     problem: u64,
@@ -52,9 +48,11 @@ pub(super) fn solve<const LANES: usize>(
         rows,
         targets,
         cost: options.cost as f32,
-        squares: squared_norms(rows),
+        squares: (0..rows.count())
+            .map(|row| 1.0 + rows.row(row).1.iter().map(|x| x * x).sum::<f32>())
+            .collect(),
         coefficients: vec![[0.0; LANES]; targets.len()],
-        weights: vec![[0.0; LANES]; rows.width],
+        weights: vec![[0.0; LANES]; width],
         biases: [0.0; LANES],
         pauses: vec![RowPause::default(); targets.len()],
         limit: (options.tolerance * options.cost) as f32,
@@ -63,7 +61,11 @@ pub(super) fn solve<const LANES: usize>(
     let mut random = RandomSequence::new(options.seed, Purpose::Solver, problem);
     for _ in 0..options.max_passes {
         shuffle(&mut order, &mut random);
-        let farthest = pulp::Arch::new().dispatch(SolverPass { state: &mut state, order: &order });
+        let farthest = with_simd(
+            Arch::new(),
+            #[inline(always)]
+            || state.pass(&order),
+        );
         if farthest <= state.limit {
             break;
         }
@@ -71,62 +73,52 @@ pub(super) fn solve<const LANES: usize>(
     Solution { weights: state.weights, biases: state.biases }
 }
 
-/// What solving one coefficient after the other reads and changes.
+/// Data and variables of the descent.
 struct SolverState<'r, const LANES: usize> {
-    rows: &'r LocalRows,
+    rows: RowsView<'r>,
     targets: &'r [LaneTargets],
     cost: f32,
-    /// |x|^2 of each row, the bias included.
+    /// |x|^2 of each row, including the bias.
     squares: Vec<f32>,
     coefficients: Vec<[f32; LANES]>,
     weights: Vec<[f32; LANES]>,
     biases: [f32; LANES],
     pauses: Vec<RowPause>,
-    /// How far a coefficient may be from where it should be.
+    /// Tolerated distance of a coefficient from its optimum.
     limit: f32,
 }
 
-/// Rows whose coefficients hardly move are left alone for some passes: 1, then 3, then 7 at a time.
+/// Passes that skip a row because its coefficients hardly move: 1, then 3, then 7 at a time.
 #[derive(Clone, Copy, Default)]
 struct RowPause {
     left: u8,
     length: u8,
 }
 
-/// One pass over the rows; tells how far the farthest coefficient was from where it should be.
-struct SolverPass<'w, 'r, const LANES: usize> {
-    state: &'w mut SolverState<'r, LANES>,
-    order: &'w [u32],
-}
-
-impl<const LANES: usize> pulp::WithSimd for SolverPass<'_, '_, LANES> {
-    type Output = f32;
-
+impl<const LANES: usize> SolverState<'_, LANES> {
+    /// Passes over the rows; returns the largest distance of a coefficient from its optimum.
     #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, _: S) -> f32 {
+    fn pass(&mut self, order: &[u32]) -> f32 {
         let mut farthest = 0.0f32;
-        for &row in self.order {
+        for &row in order {
             let row = row as usize;
-            let RowPause { left, length } = self.state.pauses[row];
+            let RowPause { left, length } = self.pauses[row];
             if left > 0 {
-                self.state.pauses[row].left -= 1;
+                self.pauses[row].left -= 1;
                 continue;
             }
-            let distance = self.state.step(row);
-            let length = if distance < 0.1 * self.state.limit { (2 * length + 1).min(7) } else { 0 };
-            self.state.pauses[row] = RowPause { left: length, length };
+            let distance = self.step(row);
+            let length = if distance < 0.1 * self.limit { (2 * length + 1).min(7) } else { 0 };
+            self.pauses[row] = RowPause { left: length, length };
             farthest = farthest.max(distance);
         }
         farthest
     }
-}
 
-impl<const LANES: usize> SolverState<'_, LANES> {
-    /// Moves the coefficients of one row; tells the largest distance from where they should have been.
+    /// Updates the coefficients of one row; returns their largest distance from the optimum.
     #[inline(always)]
     fn step(&mut self, row: usize) -> f32 {
-        let entries = self.rows.starts[row]..self.rows.starts[row + 1];
-        let (columns, values) = (&self.rows.columns[entries.clone()], &self.rows.values[entries]);
+        let (columns, values) = self.rows.row(row);
         let scores = self.scores(columns, values);
         let (cost, square) = (self.cost, self.squares[row]);
         let LaneTargets { positive, included } = self.targets[row];
@@ -136,14 +128,14 @@ impl<const LANES: usize> SolverState<'_, LANES> {
         for lane in 0..LANES {
             let target = ((positive >> lane) & 1) as f32;
             let counts = ((included >> lane) & 1) as f32;
-            let now = sigmoid(scores[lane]);
+            let now = tree_sigmoid(scores[lane]);
             let distance = (cost * (target - now) - coefficients[lane]) * counts;
-            // Newton's step, and then the slope from here to where it leads.
+            // A Newton step, then a secant step through its end.
             let first = distance / (1.0 + cost * square * now * (1.0 - now));
-            let then = sigmoid(scores[lane] + first * square);
+            let then = tree_sigmoid(scores[lane] + first * square);
             let slope = first + cost * (then - now);
             let second = distance * first / slope;
-            // Where the step is too small to tell, the first will do.
+            // The secant is meaningless for a tiny slope.
             let step = if slope.abs() > 1e-6 { second } else { first };
             moves[lane] = step;
             distances[lane] = distance.abs();
@@ -162,7 +154,7 @@ impl<const LANES: usize> SolverState<'_, LANES> {
         largest
     }
 
-    /// In an order that depends on the row alone; two sums, so that one addition need not wait for the other.
+    /// Sums up in an order that depends only on the row, in two sums that do not wait for each other.
     #[inline(always)]
     fn scores(&self, columns: &[u32], values: &[f32]) -> [f32; LANES] {
         let (mut even, mut odd) = (self.biases, [0.0f32; LANES]);
@@ -187,15 +179,7 @@ impl<const LANES: usize> SolverState<'_, LANES> {
     }
 }
 
-fn squared_norms(rows: &LocalRows) -> Vec<f32> {
-    let square = |entries: &[usize]| {
-        let values = &rows.values[entries[0]..entries[1]];
-        1.0 + values.iter().map(|value| value * value).sum::<f32>()
-    };
-    rows.starts.windows(2).map(square).collect()
-}
-
-/// Fisher and Yates.
+/// Fisher-Yates shuffle.
 fn shuffle(order: &mut [u32], random: &mut RandomSequence) {
     for last in (1..order.len()).rev() {
         let other = ((random.next_bits() >> 32) * (last as u64 + 1)) >> 32;

@@ -1,19 +1,20 @@
-//! Training a forest: units spread over ranks and threads, in rounds between which it can be stopped.
+//! Training of a forest: units spread over ranks and threads, in rounds between which it can be stopped.
 
 use std::sync::Arc;
 
 use rayon::prelude::*;
 use serde_json::json;
 
+use super::forest::Forest;
+use super::node_models::NodeModels;
 use super::options::{TreeOptions, TreeShape};
-use super::positives::Positives;
-use super::representations::normalise;
-use super::tasks::{Task, all_tasks, assign_to_ranks, plan_rounds};
-use super::tree_plan::{TreePlan, assemble_forest, grow_trees};
-use super::unit_model::{UnitModel, train_root, train_unit};
-use super::unit_rows::{ColumnScratch, TrainingSet, UnitRows};
+use super::schedule::{Task, all_tasks, assign_to_ranks, plan_rounds};
+use super::train_unit::{ColumnBuffer, UnitRows};
+use super::training_set::{Positives, TrainingSet, normalised_rows};
+use super::tree::{Tree, grow_trees};
 use crate::checkpoint::{CheckpointSession, SavedParts, Snapshot, SnapshotPart};
 use crate::error::Result;
+use crate::estimate::RecordedOptions;
 use crate::fault;
 use crate::format::format_count;
 use crate::heartbeat::beat;
@@ -23,8 +24,8 @@ use crate::sparse::RowsView;
 use crate::store::ModelFile;
 use crate::world::World;
 
-/// Trains a forest; rank 0 gets the model. Its bits depend on the examples and the options alone. Every rank has all
-/// examples, with labels. Collective.
+/// Trains a forest on examples that every rank has. Returns the model on rank 0. Its bits depend only on the examples and
+/// the options. Collective.
 pub fn train(
     world: &World,
     examples: &Examples,
@@ -33,62 +34,52 @@ pub fn train(
     session: &mut CheckpointSession<'_>,
     progress: &dyn Progress,
 ) -> Result<Option<ModelFile>> {
-    let labels = examples.labels.as_ref().expect("estimators are trained on labels");
-    let features = RowsView::from(&examples.features);
-    let mut values = features.values.to_vec();
-    features.starts.windows(2).for_each(|row| normalise(&mut values[row[0]..row[1]]));
-    let (labels, label_count) = (RowsView::from(labels), labels.cols());
+    let labels = examples.labels.as_ref().expect("examples for training have labels");
+    let (features, label_rows) = (normalised_rows((&examples.features).into()), RowsView::from(labels));
     let training_set = TrainingSet {
-        features: RowsView { values: &values, ..features },
+        features: features.view(),
         width: examples.features.cols(),
-        labels,
-        positives: Positives::new(labels, label_count),
+        labels: label_rows,
+        positives: Positives::new(label_rows, labels.cols()),
     };
-    // Every rank grows the same trees; to wait for one that does would take as long.
-    let trees: Vec<TreePlan> =
-        grow_trees(&training_set, options).into_iter().map(|tree| TreePlan::new(tree, label_count)).collect();
+    // Every rank grows the same trees, which takes no longer than waiting for one rank to grow them.
+    let trees = grow_trees(&training_set, options);
     beat();
-    let unknown = label_count - trees[0].tree.labels.len();
+    let unknown = labels.cols() - trees[0].labels.len();
     if unknown > 0 {
+        let [unknown, all] = [unknown, labels.cols()].map(|count| format_count(count as u64));
         progress.message(&format!(
-            "{} of {} labels have no positive instance here; their marginals will be 0",
-            format_count(unknown as u64),
-            format_count(label_count as u64)
+            "labels without a positive instance: {unknown} of {all}; their marginals will be 0"
         ));
     }
     let trainer = ForestTrainer::new(&training_set, &trees, options);
-    let models = trainer.train_all(world, saved, session, progress)?;
-    let Some(models) = models else { return Ok(None) };
-    let forest = assemble_forest(&trees, training_set.width, &trainer.in_forest_order(models));
-    let mut file = ModelFile {
-        estimator: options.estimator().into(),
-        features: training_set.width as u64,
-        labels: label_count as u64,
-        seed: options.seed,
-        options: options.to_json(),
-        record: json!({
-            "instances": examples.total_rows,
-            "labels without positive instance": unknown,
-            "nodes": forest.nodes(),
-            "units": forest.unit_count(),
-            "weights": forest.weights.len(),
-        }),
-        ..ModelFile::default()
+    let Some(models) = trainer.train_all(world, saved, session, progress)? else { return Ok(None) };
+    let always_reached = NodeModels::always_reached();
+    let (root, units) = match trainer.tasks[0].unit {
+        Some(_) => (&always_reached, &models[..]),
+        None => (&models[0], &models[1..]),
     };
+    let forest = Forest::assemble(&trees, training_set.width, root, units);
+    let record = json!({
+        "instances": examples.total_rows,
+        "labels without positive instance": unknown,
+        "nodes": forest.nodes(),
+        "units": forest.unit_count(),
+        "weights": forest.models.weights.len(),
+    });
+    let mut file = options.new_model(training_set.width, labels.cols(), record);
     forest.put_into(&mut file);
     Ok(Some(file))
 }
 
-/// A unit that is trained, as bytes: its task, then its model.
+/// A trained unit as bytes: its task, then its models.
 type EncodedUnit = Arc<Vec<u8>>;
 
-/// All that units are trained from.
 struct ForestTrainer<'t> {
     training_set: &'t TrainingSet<'t>,
-    trees: &'t [TreePlan],
+    trees: &'t [Tree],
     options: &'t TreeOptions,
     tasks: Vec<Task>,
-    /// Every row; and those with a label, where a tree needs to know.
     rows: Vec<u32>,
     labelled_rows: Vec<u32>,
 }
@@ -96,26 +87,26 @@ struct ForestTrainer<'t> {
 impl<'t> ForestTrainer<'t> {
     fn new(
         training_set: &'t TrainingSet<'t>,
-        trees: &'t [TreePlan],
+        trees: &'t [Tree],
         options: &'t TreeOptions,
     ) -> ForestTrainer<'t> {
         let rows: Vec<u32> = (0..training_set.labels.count() as u32).collect();
         let has_label = |&row: &u32| !training_set.labels.row(row as usize).0.is_empty();
         let labelled_rows: Vec<u32> = rows.iter().copied().filter(has_label).collect();
-        // Below the root of a tree there are only rows with a label; whether a row has one is then a question of its own.
-        let root = options.shape != TreeShape::Flat && labelled_rows.len() < rows.len();
-        let tasks = all_tasks(training_set, trees, root);
+        // Nodes below the root of a tree are trained on rows with a label, so the root must tell whether there is one.
+        let with_root = options.shape != TreeShape::Flat && labelled_rows.len() < rows.len();
+        let tasks = all_tasks(training_set, trees, with_root);
         ForestTrainer { training_set, trees, options, tasks, rows, labelled_rows }
     }
 
-    /// Trains every task that was not `saved`. Rank 0 gets the models, by task. Collective.
+    /// Trains all tasks, except those that are `saved`. Returns the models of each task on rank 0. Collective.
     fn train_all(
         &self,
         world: &World,
         saved: Option<SavedParts>,
         session: &mut CheckpointSession<'_>,
         progress: &dyn Progress,
-    ) -> Result<Option<Vec<UnitModel>>> {
+    ) -> Result<Option<Vec<NodeModels>>> {
         let mut trained: Vec<EncodedUnit> = Vec::new();
         world.on_root(|| {
             let Some(saved) = saved else { return Ok(()) };
@@ -141,19 +132,18 @@ impl<'t> ForestTrainer<'t> {
         let workers = world.gather_to_all(rayon::current_num_threads() as u64).iter().sum();
         for round in plan_rounds(&self.tasks, &left, workers) {
             let mine = &assign_to_ranks(&self.tasks, &round, world.size())[world.rank()];
-            let made: Vec<Vec<u8>> = mine
+            let encoded: Vec<Vec<u8>> = mine
                 .par_iter()
                 .with_max_len(1)
-                .map_init(ColumnScratch::default, |space, &task| {
-                    let model = self.train_task(task, space);
+                .map_init(ColumnBuffer::new, |buffer, &task| {
+                    let models = self.train_task(task, buffer);
                     progress.advanced(nodes(&self.tasks[task]));
-                    [&(task as u64).to_ne_bytes()[..], &model.encode()].concat()
+                    [&(task as u64).to_ne_bytes()[..], &models.encode()].concat()
                 })
                 .collect();
-            trained.extend(gather_encoded_units(world, &made));
-            // Those that others have trained.
-            let theirs = round.iter().filter(|task| !mine.contains(task));
-            progress.advanced(theirs.map(|&task| nodes(&self.tasks[task])).sum());
+            trained.extend(gather_encoded_units(world, &encoded));
+            let of_others = round.iter().filter(|task| !mine.contains(task));
+            progress.advanced(of_others.map(|&task| nodes(&self.tasks[task])).sum());
             finished += round.len();
             let lasting = || trained.iter().map(|part| Arc::clone(part) as Arc<dyn SnapshotPart>).collect();
             let snapshot = |buffer| Snapshot { lasting: lasting(), fresh: buffer };
@@ -164,63 +154,46 @@ impl<'t> ForestTrainer<'t> {
         if !world.is_root() {
             return Ok(None);
         }
-        let mut models = vec![UnitModel::default(); self.tasks.len()];
-        for (task, model) in trained.iter().filter_map(|part| self.decode(part)) {
-            models[task] = model;
+        let mut models = vec![NodeModels::default(); self.tasks.len()];
+        for (task, decoded) in trained.iter().filter_map(|part| self.decode(part)) {
+            models[task] = decoded;
         }
         Ok(Some(models))
     }
 
-    fn decode(&self, part: &[u8]) -> Option<(usize, UnitModel)> {
-        let (task, model) = part.split_at_checked(8)?;
+    fn decode(&self, part: &[u8]) -> Option<(usize, NodeModels)> {
+        let (task, models) = part.split_at_checked(8)?;
         let task = u64::from_ne_bytes(task.try_into().ok()?) as usize;
-        let model = UnitModel::decode(model)?;
-        (model.biases.len() == self.tasks.get(task)?.nodes(self.trees)).then_some((task, model))
+        let models = NodeModels::decode(models)?;
+        (models.biases.len() == self.tasks.get(task)?.nodes(self.trees)).then_some((task, models))
     }
 
-    fn train_task(&self, task: usize, space: &mut ColumnScratch) -> UnitModel {
+    fn train_task(&self, task: usize, buffer: &mut ColumnBuffer) -> NodeModels {
         let (training_set, options, number) = (self.training_set, self.options, task as u64);
         let Some((tree, unit)) = self.tasks[task].unit else {
-            let rows = UnitRows::gather(training_set, &self.trees[0], 0, &self.rows, space);
-            return train_root(&rows, options, number);
+            let rows = UnitRows::gather(training_set, &self.trees[0], 0, &self.rows, buffer);
+            return rows.train_root(options, number);
         };
-        let planned = &self.trees[tree];
-        let unit = &planned.units[unit];
+        let tree = &self.trees[tree];
+        let unit = &tree.units[unit];
         let below;
         let rows = match (options.shape, unit.root) {
             (TreeShape::Flat, _) => &self.rows,
             (_, 0) => &self.labelled_rows,
             (_, root) => {
-                below = training_set.positives.rows_of_any(planned.labels_below(root));
+                below = training_set.positives.rows_of_any(tree.labels_below(root));
                 &below
             }
         };
-        let rows = UnitRows::gather(training_set, planned, unit.root, rows, space);
-        train_unit(&rows, &planned.tree, unit, options, number)
-    }
-
-    /// The models as a forest has them: for each tree the root, then the units.
-    fn in_forest_order(&self, models: Vec<UnitModel>) -> Vec<UnitModel> {
-        let root = self.tasks.iter().position(|task| task.unit.is_none());
-        let root = root.map_or_else(UnitModel::always_reached, |task| models[task].clone());
-        let mut ordered = Vec::new();
-        let mut tree = None;
-        for (task, model) in self.tasks.iter().zip(models) {
-            let Some((of, _)) = task.unit else { continue };
-            if tree.replace(of) != Some(of) {
-                ordered.push(root.clone());
-            }
-            ordered.push(model);
-        }
-        ordered
+        UnitRows::gather(training_set, tree, unit.root, rows, buffer).train(tree, unit, options, number)
     }
 }
 
-/// What all ranks have made, on rank 0. Collective.
-fn gather_encoded_units(world: &World, made: &[Vec<u8>]) -> Vec<EncodedUnit> {
-    let sizes: Vec<u64> = made.iter().map(|part| part.len() as u64).collect();
+/// Gathers the units that all ranks have trained, on rank 0. Collective.
+fn gather_encoded_units(world: &World, encoded: &[Vec<u8>]) -> Vec<EncodedUnit> {
+    let sizes: Vec<u64> = encoded.iter().map(|part| part.len() as u64).collect();
     let all_sizes = world.gather(&sizes).unwrap_or_default();
-    let all = world.gather(&made.concat()).unwrap_or_default();
+    let all = world.gather(&encoded.concat()).unwrap_or_default();
     let mut parts = Vec::new();
     for (sizes, bytes) in all_sizes.iter().zip(&all) {
         let mut rest = bytes.as_slice();

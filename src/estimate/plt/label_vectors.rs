@@ -1,24 +1,24 @@
-//! What a label looks like: the features of its positive instances, added up and brought to length 1.
+//! Vectors of labels for clustering: the normalised sum of the features of a label's positives, called PIFA in PECOS
+//! (Yu et al. 2022).
 
 use rayon::prelude::*;
 
-use super::positives::Positives;
-use crate::sparse::RowsView;
+use super::training_set::{TrainingSet, normalise};
 
-/// A sparse vector of length 1 for each label; empty for labels without positive instance.
-pub(super) struct Representations {
+/// A sparse vector of length 1 for each label; empty for labels without positives.
+pub(super) struct LabelVectors {
     vectors: Vec<(Vec<u32>, Vec<f32>)>,
     pub width: usize,
 }
 
-impl Representations {
-    /// Of rows whose values are normalised already.
-    pub fn new(rows: RowsView<'_>, width: usize, positives: &Positives) -> Representations {
+impl LabelVectors {
+    pub fn new(training_set: &TrainingSet<'_>) -> LabelVectors {
+        let TrainingSet { features, width, positives, .. } = training_set;
         let sum = |dense: &mut Vec<f32>, label: usize| {
-            dense.resize(width, 0.0);
+            dense.resize(*width, 0.0);
             let mut touched = Vec::new();
             for &row in positives.rows(label) {
-                let (columns, values) = rows.row(row as usize);
+                let (columns, values) = features.row(row as usize);
                 for (&column, &value) in columns.iter().zip(values) {
                     let sum = &mut dense[column as usize];
                     if *sum == 0.0 {
@@ -27,7 +27,7 @@ impl Representations {
                     *sum += value;
                 }
             }
-            // What came back to 0 on the way is listed twice.
+            // A sum that returned to 0 is listed twice.
             touched.sort_unstable();
             touched.dedup();
             let mut values: Vec<f32> =
@@ -36,20 +36,12 @@ impl Representations {
             (touched, values)
         };
         let vectors = (0..positives.labels()).into_par_iter().map_init(Vec::new, sum).collect();
-        Representations { vectors, width }
+        LabelVectors { vectors, width: *width }
     }
 
+    /// Returns the features of a label's vector, ascending, and their values.
     pub fn of(&self, label: u32) -> (&[u32], &[f32]) {
         let (columns, values) = &self.vectors[label as usize];
         (columns, values)
-    }
-}
-
-/// Brings a vector to length 1, unless it is 0.
-pub(super) fn normalise(values: &mut [f32]) {
-    let square: f64 = values.iter().map(|&value| f64::from(value) * f64::from(value)).sum();
-    if square > 0.0 {
-        let scale = (1.0 / square.sqrt()) as f32;
-        values.iter_mut().for_each(|value| *value *= scale);
     }
 }

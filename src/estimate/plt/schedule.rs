@@ -1,49 +1,47 @@
-//! What there is to train, how much work that is, and who does it when.
+//! Schedule of a training: its tasks, in rounds, assigned to ranks.
 
-use super::tree_plan::TreePlan;
-use super::unit_rows::TrainingSet;
+use super::training_set::TrainingSet;
+use super::tree::Tree;
 
 /// A unit to be trained.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Task {
-    /// The tree, and the unit there; none for the root, which all trees share.
+    /// The tree and the unit there; `None` for the root, which all trees share.
     pub unit: Option<(usize, usize)>,
-    /// In no unit of its own; only for comparing.
+    /// Estimated cost relative to other tasks.
     work: u64,
 }
 
 impl Task {
-    /// How many nodes it trains.
-    pub fn nodes(&self, trees: &[TreePlan]) -> usize {
+    /// Returns the number of nodes it trains.
+    pub fn nodes(&self, trees: &[Tree]) -> usize {
         self.unit.map_or(1, |(tree, unit)| trees[tree].units[unit].nodes.len())
     }
 }
 
-/// All there is to train, tree by tree. `root` says whether that is trained too.
-pub(super) fn all_tasks(training_set: &TrainingSet<'_>, trees: &[TreePlan], root: bool) -> Vec<Task> {
+/// Returns all tasks: the root if `with_root`, then the units tree by tree.
+pub(super) fn all_tasks(training_set: &TrainingSet<'_>, trees: &[Tree], with_root: bool) -> Vec<Task> {
     let rows = training_set.labels.count();
-    let mut tasks = Vec::new();
-    if root {
-        tasks.push(Task { unit: None, work: rows as u64 });
-    }
-    for (number, planned) in trees.iter().enumerate() {
-        for (at, unit) in planned.units.iter().enumerate() {
-            let labels = planned.labels_below(unit.root).iter();
-            // Rows with several of the labels are counted several times, but never more than all.
+    let root = with_root.then_some(Task { unit: None, work: rows as u64 });
+    let mut tasks = Vec::from_iter(root);
+    for (number, tree) in trees.iter().enumerate() {
+        tasks.extend(tree.units.iter().enumerate().map(|(at, unit)| {
+            // Counts rows with several of the labels several times, but never more than all rows.
+            let labels = tree.labels_below(unit.root).iter();
             let positives: usize =
                 labels.map(|&label| training_set.positives.rows(label as usize).len()).sum();
             let work = positives.min(rows) as u64 * unit.nodes.len().max(4) as u64;
-            tasks.push(Task { unit: Some((number, at)), work });
-        }
+            Task { unit: Some((number, at)), work }
+        }));
     }
     tasks
 }
 
-/// Rounds between which a training can be stopped: more of them lose less when it is, fewer wait less for the slowest.
+/// A training can be stopped between rounds: more rounds lose less work then, fewer wait less for the slowest thread.
 const TARGET_ROUNDS: u64 = 16;
 
-/// Divides what is `left` into rounds, the largest tasks first: each of a part of all work, and enough for all `workers`
-/// (threads of all ranks) to be busy as long as its largest task takes.
+/// Divides the tasks in `left` into rounds, the largest first. A round has its share of all work, and enough to keep
+/// all `workers` (threads of all ranks) busy while its largest task runs.
 pub(super) fn plan_rounds(tasks: &[Task], left: &[usize], workers: u64) -> Vec<Vec<usize>> {
     let mut order = left.to_vec();
     order.sort_by_key(|&task| (u64::MAX - tasks[task].work, task));
@@ -57,12 +55,12 @@ pub(super) fn plan_rounds(tasks: &[Task], left: &[usize], workers: u64) -> Vec<V
             (filled, wanted) = (0, share.max(work.saturating_mul(workers)));
         }
         filled += work;
-        rounds.last_mut().expect("one was just begun").push(task);
+        rounds.last_mut().expect("the first task begins a round").push(task);
     }
     rounds
 }
 
-/// Who does which tasks of a round: the next goes to whoever has least to do.
+/// Assigns the tasks of a round to ranks, each to the rank with the least work so far.
 pub(super) fn assign_to_ranks(tasks: &[Task], round: &[usize], ranks: usize) -> Vec<Vec<usize>> {
     let mut shares = vec![(0, Vec::new()); ranks];
     for &task in round {
@@ -77,13 +75,13 @@ pub(super) fn assign_to_ranks(tasks: &[Task], round: &[usize], ranks: usize) -> 
 mod tests {
     use super::*;
 
-    fn made(work: &[u64]) -> Vec<Task> {
+    fn tasks_of(work: &[u64]) -> Vec<Task> {
         work.iter().map(|&work| Task { unit: None, work }).collect()
     }
 
     #[test]
-    fn every_task_is_in_one_round_and_has_one_rank() {
-        let tasks = made(&[5, 900, 1, 1, 70, 300, 2, 2, 40, 8]);
+    fn every_task_is_in_one_round_and_on_one_rank() {
+        let tasks = tasks_of(&[5, 900, 1, 1, 70, 300, 2, 2, 40, 8]);
         let left: Vec<usize> = (0..10).filter(|&task| task != 5).collect();
         let mut seen: Vec<usize> = Vec::new();
         for round in plan_rounds(&tasks, &left, 3) {
@@ -96,8 +94,8 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_tasks_come_first_and_nobody_waits_for_long() {
-        let tasks = made(&[10, 20, 30, 40]);
+    fn the_largest_tasks_come_first_and_ranks_share_the_work_evenly() {
+        let tasks = tasks_of(&[10, 20, 30, 40]);
         assert_eq!(plan_rounds(&tasks, &[0, 1, 2, 3], 1)[0], [3]);
         assert_eq!(plan_rounds(&tasks, &[0, 1, 2, 3], 2)[0], [3, 2, 1]);
         assert_eq!(assign_to_ranks(&tasks, &[3, 2, 1, 0], 2), [vec![3, 0], vec![2, 1]]);
