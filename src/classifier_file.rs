@@ -215,18 +215,20 @@ fn mixture(
 
 /// Sends the classifier that rank 0 read to all ranks, which need not see its file. Collective.
 pub fn broadcast(world: &World, file: Option<ClassifierFile>) -> Mixture {
-    let (mut numbers, mut slopes, mut intercepts, mut weights) = Default::default();
+    let shape = file.as_ref().map(|file| {
+        let Mixture { k, candidates, rules, .. } = &file.mixture;
+        (*k, rules[0].labels(), candidates.name().to_owned())
+    });
+    let (k, labels, candidates) = world.broadcast_json(shape);
+    let (mut slopes, mut intercepts, mut weights) = Default::default();
     if let Some(ClassifierFile { mixture, .. }) = file {
-        let support = u64::from(mixture.candidates == Candidates::Support);
-        numbers = vec![mixture.k as u64, mixture.rules[0].labels() as u64, support];
         slopes = mixture.rules.iter().flat_map(|rule| rule.slopes.iter().copied()).collect();
         intercepts = mixture.rules.iter().flat_map(|rule| rule.intercepts.iter().copied()).collect();
         weights = mixture.weights;
     }
-    world.broadcast::<u64>(&mut numbers);
     world.broadcast(&mut slopes);
     world.broadcast(&mut intercepts);
     world.broadcast(&mut weights);
-    let candidates = if numbers[2] == 1 { Candidates::Support } else { Candidates::All };
-    mixture(numbers[0] as usize, candidates, numbers[1] as usize, &slopes, &intercepts, weights)
+    let candidates = Candidates::from_name(&candidates).expect("a name that rank 0 has sent");
+    mixture(k, candidates, labels, &slopes, &intercepts, weights)
 }

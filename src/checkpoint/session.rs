@@ -137,8 +137,7 @@ impl<'a> CheckpointSession<'a> {
             self.waited += start.elapsed();
         }
         let Some(reason) = reason else { return Ok(()) };
-        let root = self.world.is_root();
-        self.world.agree(if root { Err(self.stop_error(reason, number, place)) } else { Ok(()) })
+        self.world.on_root(|| Err(self.stop_error(reason, number, place)))
     }
 
     fn stop_error(&self, reason: StopReason, number: u64, place: &str) -> Error {

@@ -75,10 +75,6 @@ impl Checkpoint {
         }
     }
 
-    pub fn file(&self) -> &Path {
-        &self.file
-    }
-
     /// Saves `snapshot` durably as the newest, and returns the bytes written. After an error, the newest is unchanged.
     pub fn save(&mut self, snapshot: &Snapshot) -> io::Result<u64> {
         let next = temporary_path(&self.file);

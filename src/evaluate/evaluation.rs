@@ -1,6 +1,6 @@
 //! Evaluating a classifier: by draws from its mixture, or in exact expectation.
 
-use super::scores::{Scores, score_with_formulas};
+use super::scores::{self, Scores};
 use super::tally::{InversePropensities, Tally, tally_draw};
 use crate::classifier::{DrawOptions, Mixture, Rule, Sampling};
 use crate::error::Result;
@@ -66,7 +66,7 @@ impl Evaluation {
             progress.advanced(1);
             tally
         };
-        let score = |parts: &[(f64, &Tally)]| score_with_formulas(parts, self.epsilon, &self.formulas);
+        let score = |parts: &[(f64, &Tally)]| scores::score(parts, self.epsilon, &self.formulas);
         let scores: Vec<Scores> = match self.mode {
             EvaluationMode::Expected => {
                 let alone = |rule: &Rule| tally(&Mixture::single(rule.clone(), *k, *candidates), 0);

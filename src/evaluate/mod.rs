@@ -7,5 +7,5 @@ mod tally;
 
 pub use evaluation::{Evaluation, EvaluationMode, Summary, summarise};
 pub use reliability::{CalibrationReport, ReliabilityBin, measure_calibration};
-pub use scores::{Scores, join_equal, score, score_with_formulas, standard_metric_names};
+pub use scores::{Scores, join_equal, score, standard_metric_names};
 pub use tally::{InversePropensities, Tally, tally, tally_draw};

@@ -60,14 +60,9 @@ pub fn standard_metric_names() -> impl Iterator<Item = String> {
     OTHER_METRICS.iter().map(|&name| name.to_owned()).chain(averaged)
 }
 
-/// Returns all metrics. `parts` are tallies with weights that sum to 1: one draw, or the rules of a mixture, for the exact
-/// expectation over its draws.
-pub fn score(parts: &[(f64, &Tally)], epsilon: f64) -> Result<Scores> {
-    score_with_formulas(parts, epsilon, &[])
-}
-
-/// Returns the metrics of [`score`], then the values of `formulas` under their texts.
-pub fn score_with_formulas(parts: &[(f64, &Tally)], epsilon: f64, formulas: &[Metric]) -> Result<Scores> {
+/// Returns all metrics, then the values of `formulas` under their texts. `parts` are tallies with weights that sum to 1: one draw,
+/// or the rules of a mixture, for the exact expectation over its draws.
+pub fn score(parts: &[(f64, &Tally)], epsilon: f64, formulas: &[Metric]) -> Result<Scores> {
     let tallies: Vec<&Tally> = parts.iter().map(|part| part.1).collect();
     let tensors: Vec<ConfusionTensor> = tallies
         .iter()

@@ -137,7 +137,7 @@ pub(super) fn classifier_fingerprint(
             add_facts(
                 facts,
                 &[
-                    ("step", &format!("{step:?}").to_lowercase()),
+                    ("step", &step.name()),
                     ("max-iters", max_iterations),
                     ("tolerance", tolerance),
                     ("min-gain", min_gain),

@@ -17,7 +17,7 @@ use crate::shard::{Column, Marginals};
 pub(super) struct ColumnSpace<'s> {
     marginals: &'s Marginals,
     /// The search has the labels of the first `columns` columns.
-    columns: usize,
+    pub columns: usize,
 }
 
 impl<'s> ColumnSpace<'s> {
@@ -41,11 +41,6 @@ impl<'s> ColumnSpace<'s> {
             _ => labels,
         };
         ColumnSpace { marginals, columns }
-    }
-
-    #[cfg(test)]
-    pub fn column_count(&self) -> usize {
-        self.columns
     }
 
     /// Binds a metric to tensors of the search.

@@ -34,7 +34,7 @@ pub struct FrankWolfeOptions {
 }
 
 /// The effect of one iteration.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) enum IterationOutcome {
     /// A step was taken, and another may be worth taking.
     Stepped,
@@ -84,7 +84,7 @@ impl<'a> FrankWolfe<'a> {
             Ok(())
         })?;
         let (cursor, mut solver) = restored.unzip();
-        let cursor = broadcast_cursor(world, cursor);
+        let cursor: Option<IterationCursor> = world.broadcast_json(world.is_root().then_some(cursor));
         if cursor.is_none() {
             let mut packed_counts = Vec::new();
             let current = oracle.mixture_tensor(&mixture, |oracle| {
@@ -195,13 +195,4 @@ impl<'a> FrankWolfe<'a> {
         let end = if self.stopped { stall } else { at_limit };
         Some(FitResult { mixture, utility, initial_utility, trajectory, end, gap, passes, seconds })
     }
-}
-
-/// Sends rank 0's cursor to every rank. Collective.
-fn broadcast_cursor(world: &World, cursor: Option<IterationCursor>) -> Option<IterationCursor> {
-    let mut numbers =
-        cursor.map_or(Vec::new(), |cursor| vec![cursor.iteration as u64, cursor.direction as u64]);
-    world.broadcast(&mut numbers);
-    let &[iteration, direction] = numbers.as_slice() else { return None };
-    Some(IterationCursor { iteration: iteration as usize, direction: direction as usize })
 }

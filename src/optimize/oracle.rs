@@ -97,12 +97,7 @@ impl<'a> Oracle<'a> {
 
     /// Sends rank 0's outcome to every rank.
     pub fn broadcast_outcome(&mut self, outcome: Option<IterationOutcome>) -> IterationOutcome {
-        const OUTCOMES: [IterationOutcome; 3] =
-            [IterationOutcome::Stepped, IterationOutcome::Stalled, IterationOutcome::Stopped];
-        let code = OUTCOMES.iter().position(|&other| Some(other) == outcome);
-        let mut code = vec![code.unwrap_or(0) as u64];
-        timed(&mut self.seconds.reduce, || self.world.broadcast(&mut code));
-        OUTCOMES[code[0] as usize]
+        timed(&mut self.seconds.reduce, || self.world.broadcast_json(outcome))
     }
 }
 

@@ -44,7 +44,7 @@ impl EvaluateRequest {
             }
             Subject::Predictions { picks, k } => {
                 let tally = tally(world, shard, picks, *k, &propensities);
-                Ok(summarise(&[score(&[(1.0, &tally)], evaluation.epsilon)?]))
+                Ok(summarise(&[score(&[(1.0, &tally)], evaluation.epsilon, &[])?]))
             }
         }
     }
