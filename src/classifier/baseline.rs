@@ -51,36 +51,29 @@ pub fn baseline_rule(
     constants: BaselineConstants,
 ) -> Rule {
     let prior = |count: u64| count as f64 / rows as f64;
-    let seen = |count: u64, weight: f64| if count == 0 { 0.0 } else { weight };
-    let slope = |count: u64| match strategy {
-        BaselineStrategy::TopK | BaselineStrategy::Propensity => 1.0,
-        BaselineStrategy::PowerLaw => seen(count, prior(count).powf(-constants.beta)),
-        BaselineStrategy::Log => seen(count, -prior(count).ln()),
-        BaselineStrategy::MacroRecall => seen(count, 1.0 / prior(count)),
-        // 1 - prior is 0 and the specificity undefined.
-        BaselineStrategy::MacroBalancedAccuracy if count == rows => 0.5,
-        BaselineStrategy::MacroBalancedAccuracy => {
-            seen(count, 0.5 / prior(count) + 0.5 / (1.0 - prior(count)))
-        }
+    let each = |value: &dyn Fn(u64) -> f64| positives.iter().map(|&count| value(count)).collect::<Vec<_>>();
+    let weighted = |weight: &dyn Fn(u64) -> f64| {
+        Rule::weighted(&each(&|count| if count == 0 { 0.0 } else { weight(count) }))
     };
     let rule = match strategy {
+        BaselineStrategy::TopK => Rule::top_k(positives.len()),
+        BaselineStrategy::PowerLaw => weighted(&|count| prior(count).powf(-constants.beta)),
+        BaselineStrategy::Log => weighted(&|count| -prior(count).ln()),
+        BaselineStrategy::MacroRecall => weighted(&|count| 1.0 / prior(count)),
         BaselineStrategy::Propensity => {
-            let inverse: Vec<f64> =
-                propensities(positives, rows, constants.propensity_a, constants.propensity_b)
-                    .iter()
-                    .map(|propensity| 1.0 / propensity)
-                    .collect();
-            Rule::weighted(&inverse)
+            let propensities = propensities(positives, rows, constants.propensity_a, constants.propensity_b);
+            Rule::weighted(&propensities.iter().map(|propensity| 1.0 / propensity).collect::<Vec<_>>())
         }
         BaselineStrategy::MacroBalancedAccuracy => {
-            let slopes: Vec<f64> = positives.iter().map(|&count| slope(count)).collect();
-            let intercepts: Vec<f64> = positives
-                .iter()
-                .map(|&count| if count == rows { 0.0 } else { -0.5 / (1.0 - prior(count)) })
-                .collect();
-            Rule::affine(&slopes, &intercepts)
+            let slope = |count: u64| match count {
+                // 1 - prior is 0 and the specificity undefined.
+                always if always == rows => 0.5,
+                0 => 0.0,
+                _ => 0.5 / prior(count) + 0.5 / (1.0 - prior(count)),
+            };
+            let intercept = |count: u64| if count == rows { 0.0 } else { -0.5 / (1.0 - prior(count)) };
+            Rule::affine(&each(&slope), &each(&intercept))
         }
-        _ => Rule::weighted(&positives.iter().map(|&count| slope(count)).collect::<Vec<_>>()),
     };
     rule.order_without_positives(positives)
 }

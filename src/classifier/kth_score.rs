@@ -60,17 +60,17 @@ const GUESS_DISTANCES: [i64; 2] = [1 << 23, 1 << 25];
 
 impl KthScoreFinder {
     /// Returns the ordinal of the k-th largest of `length` scores, or one that separates the best k: all others are
-    /// [`DECISIVE_DISTANCE`] below it. At least `k` scores reach `low`.
+    /// at least [`DECISIVE_DISTANCE`] below it. At least `k` scores reach `low`.
     pub(super) fn find(
         &mut self,
         kernel: Kernel,
         space: &RowScratch,
         length: usize,
         k: usize,
-        low: i64,
+        mut low: i64,
     ) -> i64 {
         // At least k scores reach `low`, fewer than k reach `high`.
-        let (mut low, mut high) = (low, ordinal(f32::INFINITY) + 1);
+        let mut high = ordinal(f32::INFINITY) + 1;
         let mut guesses = [-GUESS_DISTANCES[1], -GUESS_DISTANCES[0], GUESS_DISTANCES[0], GUESS_DISTANCES[1]]
             .map(|far| self.last + far);
         while high - low > 1 {

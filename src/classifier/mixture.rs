@@ -45,10 +45,8 @@ impl Mixture {
         }
         self.rules.push(Arc::new(rule));
         self.weights.push(share);
-        let kept: Vec<bool> = self.weights.iter().map(|&weight| weight > 0.0).collect();
-        let mut keep = kept.iter();
-        self.rules.retain(|_| *keep.next().unwrap_or(&true));
-        self.weights.retain(|&weight| weight > 0.0);
+        let (rules, weights) = (std::mem::take(&mut self.rules), std::mem::take(&mut self.weights));
+        (self.rules, self.weights) = rules.into_iter().zip(weights).filter(|one| one.1 > 0.0).unzip();
     }
 
     /// Returns integer weights that sum to [`TOTAL_WEIGHT`]; the largest absorbs rounding.
@@ -64,20 +62,22 @@ impl Mixture {
         }
         integer_weights
     }
-
-    pub(super) fn prepare<'m>(&self, marginals: &'m Marginals) -> Vec<PreparedRule<'m>> {
-        self.rules.iter().map(|rule| PreparedRule::new(rule, self.k, self.candidates, marginals)).collect()
-    }
 }
 
 /// Draws predictions row by row. A draw depends on the options and the *global* row only.
-pub(super) struct PredictionDrawer<'p> {
-    pub rules: &'p [PreparedRule<'p>],
-    pub integer_weights: &'p [u64],
-    pub draw: DrawOptions,
+pub(super) struct PredictionDrawer<'m> {
+    rules: Vec<PreparedRule<'m>>,
+    integer_weights: Vec<u64>,
+    draw: DrawOptions,
 }
 
-impl PredictionDrawer<'_> {
+impl<'m> PredictionDrawer<'m> {
+    pub fn new(mixture: &Mixture, marginals: &'m Marginals, draw: DrawOptions) -> Self {
+        let prepare = |rule: &Arc<Rule>| PreparedRule::new(rule, mixture.k, mixture.candidates, marginals);
+        let rules = mixture.rules.iter().map(prepare).collect();
+        PredictionDrawer { rules, integer_weights: mixture.integer_weights(), draw }
+    }
+
     /// Returns the predicted labels of a row, best first.
     pub fn draw<'s>(&self, row: Row<'_>, global: u64, space: &'s mut DrawScratch) -> &'s [Pick] {
         let DrawOptions { sampling, seed, round } = self.draw;
@@ -94,7 +94,7 @@ impl PredictionDrawer<'_> {
             }
             Sampling::Madow => {
                 space.sampler.clear();
-                for (rule, &integer_weight) in self.rules.iter().zip(self.integer_weights) {
+                for (rule, &integer_weight) in self.rules.iter().zip(&self.integer_weights) {
                     for pick in space.selector.select(rule, row) {
                         space.sampler.add(pick.label, pick.marginal, integer_weight);
                     }

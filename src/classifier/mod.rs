@@ -35,9 +35,7 @@ pub use baseline::{BaselineConstants, BaselineStrategy, baseline_rule, propensit
 pub use kernel::Kernel;
 pub use madow::MadowSampler;
 pub use mixture::{Mixture, Sampling};
-pub use pass::{
-    CountingPass, DrawOptions, add_counts, count_positives, count_predictions, fold_predictions, predict,
-};
+pub use pass::{CountingPass, DrawOptions, add_counts, count_positives, count_predictions, fold_predictions};
 pub use prepared_rule::PreparedRule;
 pub use rule::{Candidates, Rule};
 pub use select::{Pick, Selector};

@@ -61,7 +61,7 @@ impl<'s> CountingPass<'s> {
         sum_counters(&prepared, &mut counters, counts);
         counters.extend(spare.into_inner().unwrap_or_else(PoisonError::into_inner));
         self.counters = counters;
-        self.table = Some(prepared.into_table());
+        self.table = Some(prepared.table);
     }
 }
 
@@ -121,9 +121,7 @@ pub fn fold_predictions<T: Send>(
     new: impl Fn() -> T + Sync,
     add: impl Fn(&mut T, usize, usize, &[Pick]) + Sync,
 ) -> Vec<T> {
-    let rules = mixture.prepare(marginals);
-    let integer_weights = mixture.integer_weights();
-    let drawer = PredictionDrawer { rules: &rules, integer_weights: &integer_weights, draw };
+    let drawer = PredictionDrawer::new(mixture, marginals, draw);
     let totals = marginals.blocks().fold(
         || (DrawScratch::default(), new()),
         |(space, total), block| {
@@ -134,26 +132,4 @@ pub fn fold_predictions<T: Send>(
         },
     );
     totals.into_iter().map(|(_, total)| total).collect()
-}
-
-/// Draws k labels for each row of `marginals` from the mixture: row after row, best first. `first_row` is the global number
-/// of the first row.
-pub fn predict(marginals: &Marginals, first_row: u64, mixture: &Mixture, draw: DrawOptions) -> Vec<Pick> {
-    let k = mixture.k;
-    let mut all = vec![Pick::default(); marginals.rows() * k];
-    let blocks = marginals.blocks();
-    let pieces = blocks.pieces(&mut all, |row| row * k);
-    fold_predictions(
-        marginals,
-        first_row,
-        mixture,
-        draw,
-        || (),
-        |(), block, local, picks| {
-            let at = (local - blocks.rows(block).start) * k;
-            pieces.with(block, |piece| piece[at..at + k].copy_from_slice(picks));
-        },
-    );
-    drop(pieces);
-    all
 }

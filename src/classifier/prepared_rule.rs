@@ -56,11 +56,6 @@ impl<'m> PreparedRule<'m> {
         }
     }
 
-    /// Returns the table, for reuse.
-    pub(super) fn into_table(self) -> CoefficientTable {
-        self.table
-    }
-
     pub(super) fn score(&self, column: Column, marginal: f32) -> f64 {
         let (slope, intercept) = self.table.coefficients(column.index());
         f64::from(slope) * f64::from(marginal) + f64::from(intercept)

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::buffers::prefetch::gather_prefetched;
+use crate::buffers::prefetch::prefetch_ahead;
 use crate::measure::{Gradient, fill_blocks, larger_magnitude, max_abs};
 use crate::shard::Marginals;
 
@@ -31,10 +31,7 @@ impl Candidates {
 }
 
 /// A linear classifier: predicts the k labels with the largest `slope * marginal + intercept`, of equal ones the smaller
-/// label (Theorem 4.1).
-///
-/// Coefficients and marginals are f32, so their product is exact in f64, and fused and unfused multiply-adds give the same
-/// score.
+/// label (Theorem 4.1). Products of f32 are exact in f64, so fused and unfused multiply-adds give the same score.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
     pub slopes: Vec<f32>,
@@ -114,41 +111,38 @@ impl Rule {
     /// If the rule has another number of labels.
     pub fn by_column<'r>(&'r self, marginals: &Marginals) -> Cow<'r, Rule> {
         assert_eq!(self.labels(), marginals.labels(), "a rule for the labels of the marginals");
-        let Some(labels_by_column) = marginals.labels_by_column() else { return Cow::Borrowed(self) };
-        let arranged = |coefficients: &[f32]| {
-            let mut arranged = vec![0.0; coefficients.len()];
-            fill_blocks(&mut arranged, |range, out| {
-                out.iter_mut()
-                    .zip(gather_prefetched(coefficients, &labels_by_column[range]))
-                    .for_each(|(out, found)| *out = found);
-            });
-            arranged
-        };
+        let Some(labels) = marginals.labels_by_column() else { return Cow::Borrowed(self) };
+        let arranged = |coefficients| arrange(coefficients, labels, 0.0);
         Cow::Owned(Rule { slopes: arranged(&self.slopes), intercepts: arranged(&self.intercepts) })
     }
 
     /// Returns the rule by label of a rule by column, which may omit the last columns if these have no positives.
     pub fn by_label(self: Arc<Self>, marginals: &Marginals) -> Arc<Rule> {
         let Some(columns) = marginals.columns_by_label() else { return self };
-        let arranged = |coefficients: &[f32], unseen: f32| {
-            let mut arranged = vec![unseen; columns.len()];
-            fill_blocks(&mut arranged, |range, out| {
-                let found = columns[range].iter().map(|&column| coefficients.get(column as usize));
-                out.iter_mut().zip(found).for_each(|(out, found)| *out = *found.unwrap_or(out));
-            });
-            arranged
-        };
         let (slope, intercept) = Rule::WITHOUT_POSITIVES;
         Arc::new(Rule {
-            slopes: arranged(&self.slopes, slope),
-            intercepts: arranged(&self.intercepts, intercept),
+            slopes: arrange(&self.slopes, columns, slope),
+            intercepts: arrange(&self.intercepts, columns, intercept),
         })
     }
 }
 
+/// Returns the coefficients at `places`; `missing` for places behind the last one.
+fn arrange(coefficients: &[f32], places: &[u32], missing: f32) -> Vec<f32> {
+    let mut arranged = vec![missing; places.len()];
+    fill_blocks(&mut arranged, |range, out| {
+        let places = &places[range];
+        for (turn, (out, &place)) in out.iter_mut().zip(places).enumerate() {
+            prefetch_ahead(coefficients, places, turn, |&place| place as usize);
+            *out = coefficients.get(place as usize).copied().unwrap_or(missing);
+        }
+    });
+    arranged
+}
+
 fn order_without_positives(slopes: &mut [f32], positives: &[u64]) {
     for (slope, &positives) in slopes.iter_mut().zip(positives) {
-        // A choice, not a branch: half of the branches would be mispredicted.
+        // Without a branch, which would be mispredicted half of the time.
         let unseen = (positives == 0) & (*slope == 0.0);
         *slope = if unseen { Rule::TINY_SLOPE } else { *slope };
     }

@@ -218,6 +218,27 @@ proptest! {
     }
 }
 
+/// Draws k labels for each row of `marginals` from the mixture: row after row, best first.
+fn predict(marginals: &Marginals, first_row: u64, mixture: &Mixture, draw: DrawOptions) -> Vec<Pick> {
+    let k = mixture.k;
+    let mut all = vec![Pick::default(); marginals.rows() * k];
+    let blocks = marginals.blocks();
+    let pieces = blocks.pieces(&mut all, |row| row * k);
+    fold_predictions(
+        marginals,
+        first_row,
+        mixture,
+        draw,
+        || (),
+        |(), block, local, picks| {
+            let at = (local - blocks.rows(block).start) * k;
+            pieces.with(block, |piece| piece[at..at + k].copy_from_slice(picks));
+        },
+    );
+    drop(pieces);
+    all
+}
+
 /// Returns a mixture of three rules over six labels, and rows on which they disagree.
 fn mixed() -> (Mixture, Marginals) {
     let rule = |slopes: [f32; 6], intercepts: [f32; 6]| {

@@ -9,7 +9,7 @@ use super::select::{ChosenEntry, ChosenLabels, Selector, ZeroLabelPrefix};
 use super::zero_labels::Place;
 use crate::buffers::{ZeroedArray, prefetch::prefetch_ahead};
 use crate::measure::ConfusionCounts;
-use crate::shard::{Column, LabelId, Marginals, Shard, Targets, TrueLabels};
+use crate::shard::{Column, LabelId, Shard, Targets};
 
 /// Counts by column, in memory that no other thread writes to.
 pub(super) struct ThreadCounter {
@@ -51,31 +51,21 @@ impl ThreadCounter {
             marginals.prefetch_entries(entries);
             self.chosen.clear();
             self.selector.choose_batch(rule, marginals, batch, &mut self.chosen);
+            let entries = &self.chosen.entries;
             match &shard.targets {
                 Targets::Labels(true_labels) => {
                     let hit = |one: &ChosenEntry| (one.column, true_labels.hits().get(one.entry));
-                    self.column_counts.add(self.chosen.entries.iter().map(hit));
-                    self.zero_label_counts.add(rule, &self.chosen);
-                    for prefix in &self.chosen.zero_labels {
-                        self.zero_label_counts.add_hits(
-                            rule,
-                            marginals,
-                            true_labels,
-                            prefix,
-                            &self.chosen.stored_places,
-                        );
-                    }
+                    self.column_counts.add(entries.iter().map(hit));
                 }
                 Targets::Expected(fixed) => {
-                    self.column_counts.add(self.chosen.entries.iter().map(|one| (one.column, 0)));
-                    for &ChosenEntry { column, entry } in &self.chosen.entries {
+                    self.column_counts.add(entries.iter().map(|one| (one.column, 0)));
+                    for &ChosenEntry { column, entry } in entries {
                         let slot = self.column_counts.slot(column);
                         self.expected[slot] += fixed.encode_f32(marginals.value(entry));
                     }
-                    // Zero labels have probability 0 and add nothing to the expected hits.
-                    self.zero_label_counts.add(rule, &self.chosen);
                 }
             }
+            self.zero_label_counts.add(rule, shard, &self.chosen);
         }
     }
 }
@@ -92,32 +82,24 @@ struct ZeroLabelCounts {
 }
 
 impl ZeroLabelCounts {
-    fn add(&mut self, rule: &PreparedRule<'_>, chosen: &ChosenLabels) {
+    fn add(&mut self, rule: &PreparedRule<'_>, shard: &Shard, chosen: &ChosenLabels) {
         if chosen.zero_labels.is_empty() {
             return;
         }
         for counts in [&mut self.prefix_ends, &mut self.excluded, &mut self.hits] {
             counts.resize(rule.zero_labels.len() + 1, 0);
         }
-        chosen.zero_labels.iter().for_each(|prefix| self.prefix_ends[prefix.length as usize] += 1);
         chosen.stored_places.iter().for_each(|&Place(place)| self.excluded[place as usize] += 1);
-    }
-
-    /// Counts the true labels among the zero labels of a row.
-    fn add_hits(
-        &mut self,
-        rule: &PreparedRule<'_>,
-        marginals: &Marginals,
-        true_labels: &TrueLabels,
-        prefix: &ZeroLabelPrefix,
-        stored_places: &[Place],
-    ) {
-        let stored = &stored_places[prefix.stored_places.clone()];
-        for &label in true_labels.row(prefix.local) {
-            let column = marginals.column(LabelId(label));
-            let place = rule.zero_labels.place(marginals.coding().code(column), || column);
-            if let Some(place) = place.filter(|place| place.0 < prefix.length && !stored.contains(place)) {
-                self.hits[place.0 as usize] += 1;
+        let marginals = &shard.marginals;
+        for ZeroLabelPrefix { local, length, stored_places } in &chosen.zero_labels {
+            self.prefix_ends[*length as usize] += 1;
+            let stored = &chosen.stored_places[stored_places.clone()];
+            for &label in shard.true_labels(*local) {
+                let column = marginals.column(LabelId(label));
+                let place = rule.zero_labels.place(marginals.coding().code(column), || column);
+                if let Some(place) = place.filter(|place| place.0 < *length && !stored.contains(place)) {
+                    self.hits[place.0 as usize] += 1;
+                }
             }
         }
     }

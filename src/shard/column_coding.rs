@@ -52,7 +52,8 @@ impl ColumnCoding {
             let own = ColumnCoding::CODES as u32;
             return ColumnCoding { own, small_groups: 0, in_small: 0, small: 0, large: 0 };
         }
-        let large = 8 * ColumnCoding::offset_bytes(labels);
+        // Offsets of one byte, or of two where these do not suffice.
+        let large = if labels <= columns_with_codes(CODES_IN_USE, 8) { 8 } else { 16 };
         let codes = if labels <= CODES_IN_USE << large { CODES_IN_USE } else { ColumnCoding::CODES as u64 };
         // Large groups are whole, and leave half of the codes to the other columns.
         let large_groups = (labels.saturating_sub(distinct as u64) >> large).min(codes / 2);
@@ -66,16 +67,6 @@ impl ColumnCoding {
         let small_groups = (distinct - own).div_ceil(1 << small);
         let in_small = u32::try_from(small_groups << small).unwrap_or(u32::MAX);
         ColumnCoding { own: own as u32, small_groups: small_groups as u32, in_small, small, large }
-    }
-
-    fn offset_bytes(labels: u64) -> u32 {
-        if labels <= ColumnCoding::CODES as u64 {
-            0
-        } else if labels <= columns_with_codes(CODES_IN_USE, 8) {
-            1
-        } else {
-            2
-        }
     }
 
     /// Returns the bytes of an offset, which depend on the number of labels only.

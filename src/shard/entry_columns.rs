@@ -39,12 +39,18 @@ impl EntryColumns {
 
     /// Returns the given columns, each below `labels`, followed by padding.
     pub fn from_columns(labels: usize, numbers: &[u32]) -> EntryColumns {
+        let mut columns = EntryColumns::from_labels(labels, numbers);
+        let all = RowBlocks::new(&[0, numbers.len() as u64]);
+        let identity: Vec<u32> = (0..labels as u32).collect();
+        columns.renumber(&all, |rows| rows * numbers.len(), &identity);
+        columns
+    }
+
+    /// Returns the given labels, to be renumbered, followed by padding.
+    pub(crate) fn from_labels(labels: usize, numbers: &[u32]) -> EntryColumns {
         let mut columns = EntryColumns::new(numbers.len(), ColumnCoding::new(labels));
         let all = RowBlocks::new(&[0, numbers.len() as u64]);
-        let end = |rows: usize| rows * numbers.len();
-        columns.pieces(&all, end).write_labels(0, numbers);
-        let identity: Vec<u32> = (0..labels as u32).collect();
-        columns.renumber(&all, end, &identity);
+        columns.pieces(&all, |rows| rows * numbers.len()).write_labels(0, numbers);
         columns
     }
 
@@ -142,17 +148,11 @@ pub(crate) struct ColumnPieces<'c> {
 impl ColumnPieces<'_> {
     /// Writes the labels of a block: lower halves in place of codes, upper halves in place of offsets.
     pub(crate) fn write_labels(&self, block: usize, labels: &[u32]) {
-        self.codes.with_untouched(block, |codes| {
-            codes.iter_mut().zip(labels).for_each(|(code, &label)| *code = label as u16);
-        });
+        write_halves(&self.codes, block, labels, |label| label as u16);
         match &self.offsets {
             Offsets::None => (),
-            Offsets::Bytes(offsets) => offsets.with_untouched(block, |offsets| {
-                offsets.iter_mut().zip(labels).for_each(|(offset, &label)| *offset = (label >> 16) as u8);
-            }),
-            Offsets::Words(offsets) => offsets.with_untouched(block, |offsets| {
-                offsets.iter_mut().zip(labels).for_each(|(offset, &label)| *offset = (label >> 16) as u16);
-            }),
+            Offsets::Bytes(offsets) => write_halves(offsets, block, labels, |label| (label >> 16) as u8),
+            Offsets::Words(offsets) => write_halves(offsets, block, labels, |label| (label >> 16) as u16),
         }
     }
 
@@ -170,6 +170,12 @@ impl ColumnPieces<'_> {
             }
         });
     }
+}
+
+fn write_halves<T>(pieces: &Pieces<'_, T>, block: usize, labels: &[u32], half: impl Fn(u32) -> T) {
+    pieces.with_untouched(block, |piece| {
+        piece.iter_mut().zip(labels).for_each(|(to, &label)| *to = half(label));
+    });
 }
 
 fn renumber<R: Copy + Into<u16>>(

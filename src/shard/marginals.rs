@@ -262,15 +262,7 @@ impl From<&Csr> for Marginals {
     fn from(matrix: &Csr) -> Marginals {
         let starts: Vec<u64> = RowsView::from(matrix).starts.iter().map(|&at| at as u64).collect();
         let (labels, indices) = (matrix.cols(), matrix.indices());
-        let blocks = RowBlocks::new(&starts);
-        let mut columns = EntryColumns::new(indices.len(), ColumnCoding::new(labels));
-        let at = |row: usize| starts[row] as usize;
-        let pieces = columns.pieces(&blocks, at);
-        for block in 0..blocks.len() {
-            let rows = blocks.rows(block);
-            pieces.write_labels(block, &indices[at(rows.start)..at(rows.end)]);
-        }
-        drop(pieces);
+        let (blocks, columns) = (RowBlocks::new(&starts), EntryColumns::from_labels(labels, indices));
         let mut values = matrix.data().to_vec();
         values.extend([0.0; PADDING]);
         let mut marginals = Marginals::new(labels, starts, columns, values, blocks);
