@@ -1,4 +1,4 @@
-//! `macrok evaluate`: every metric of a classifier or of predictions.
+//! `macrok evaluate`: computes all metrics of a classifier or of predictions.
 
 use std::path::PathBuf;
 
@@ -137,7 +137,7 @@ pub(super) fn run(context: &Context<'_>, args: &EvaluateArgs) -> Result<()> {
         Subject::Predictions { k, .. } => (*k, 1, false),
     };
     let calibrated = is_classifier.then(|| measure_calibration(world, &shard));
-    // A mixture of one rule is drawn once, because every draw is the same; that counts as all of them.
+    // A mixture of one rule is drawn only once, because all draws are the same.
     let repeats = if is_classifier { request.evaluation.draws() } else { 1 };
     let summary = request.run(world, &shard, &subject, &counts, console)?;
     phases.end("evaluate");
@@ -186,7 +186,7 @@ pub(super) fn run(context: &Context<'_>, args: &EvaluateArgs) -> Result<()> {
     })
 }
 
-/// Returns the label counts of the training data: given, or from the classifier file, or of the evaluated rows.
+/// Returns the label counts of --train-labels, of the classifier file, or of the evaluated rows.
 fn label_counts(
     context: &Context<'_>,
     args: &EvaluateArgs,

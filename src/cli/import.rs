@@ -91,7 +91,7 @@ pub(super) fn run(context: &Context<'_>, args: &ImportArgs) -> Result<()> {
         let data = import(&inputs, &options)?;
         let parts = [&data.features, &data.labels, &data.marginals];
         if parts.into_iter().flatten().any(|part| part.rows == 0 || part.columns == 0) {
-            return usage(format!("{}: the file holds no data", args.inputs.join(", ")));
+            return usage(format!("{}: no data", args.inputs.join(", ")));
         }
         read = Some(data);
         Ok(())

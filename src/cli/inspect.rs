@@ -24,7 +24,7 @@ Example:
   macrok synth shapes.h5
   macrok inspect shapes.h5")]
 pub(super) struct InspectArgs {
-    /// A data set, a classifier, predictions or a model
+    /// Data set, classifier, predictions or model
     file: PathBuf,
     /// Move marginals outside [0, 1] to the nearest bound instead of refusing them
     #[arg(long)]
@@ -57,7 +57,7 @@ pub(super) fn run(context: &Context<'_>, args: &InspectArgs) -> Result<()> {
         ("rows", Align::Right),
         ("columns", Align::Right),
         ("entries", Align::Right),
-        ("a row", Align::Right),
+        ("per row", Align::Right),
     ]);
     for role in &present {
         let location = Location { file: args.file.clone(), group: role.group().into() };
@@ -88,7 +88,7 @@ pub(super) fn run(context: &Context<'_>, args: &InspectArgs) -> Result<()> {
     if let Some(RecordedSplit { source, method, seed, fractions, part }) = read_recorded_split(&file) {
         let shares: Vec<String> = fractions.iter().map(f64::to_string).collect();
         console.line(format_args!(
-            "rows: part {part} of {source}, {method} split by {}, seed {seed}; their numbers there are in the dataset rows",
+            "rows: part {part} of {source}, {method} split by {}, seed {seed}; the dataset rows has their numbers in {source}",
             shares.join(",")
         ));
         facts.insert(
@@ -111,7 +111,7 @@ pub(super) fn run(context: &Context<'_>, args: &InspectArgs) -> Result<()> {
     console.json(world, || Value::Object(facts))
 }
 
-/// How long the tail is.
+/// Prints the label distribution and its tail.
 fn describe_labels(context: &Context<'_>, positives: &[u64], rows: u64, facts: &mut Map<String, Value>) {
     let console = &context.console;
     let mut sorted = positives.to_vec();
@@ -124,7 +124,7 @@ fn describe_labels(context: &Context<'_>, positives: &[u64], rows: u64, facts: &
     let below = |limit: u64| sorted.iter().filter(|&&count| count < limit).count() as u64;
     console.line("");
     console.line(format_args!(
-        "labels: {:.2} an instance; the most frequent has {} positives, the median {}, the rarest {}",
+        "labels: {:.2} per instance; the most frequent has {} positives, the median {}, the rarest {}",
         total as f64 / rows as f64,
         format_count(sorted[0]),
         format_count(sorted[m / 2]),
@@ -139,7 +139,7 @@ fn describe_labels(context: &Context<'_>, positives: &[u64], rows: u64, facts: &
     let limits = [(0, 1), (1, 2), (2, 5), (5, 10), (10, 100), (100, 1000), (1000, u64::MAX)];
     for (low, high) in limits {
         let name = match (low, high) {
-            (low, u64::MAX) => format!("{} and more", format_count(low)),
+            (low, u64::MAX) => format!("at least {}", format_count(low)),
             (low, high) if high == low + 1 => low.to_string(),
             (low, high) => format!("{low} to {}", high - 1),
         };

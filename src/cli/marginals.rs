@@ -92,7 +92,7 @@ pub(super) fn run(context: &Context<'_>, args: &MarginalsArgs) -> Result<()> {
     phases.max_over_ranks(world);
     let entries: u64 = world.gather_to_all(kept.view().entries() as u64).iter().sum();
     console.line(format_args!(
-        "{} marginals of {} instances, {:.1} an instance of {} labels",
+        "{} marginals of {} instances, {:.1} per instance, of {} labels",
         format_count(entries),
         format_count(rows),
         entries as f64 / rows as f64,

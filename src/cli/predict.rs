@@ -47,7 +47,7 @@ pub(super) struct PredictArgs {
     clamp: bool,
 }
 
-/// What it is going to load. Reads the classifier.
+/// Returns what the command would load. Reads the classifier.
 pub(super) fn load_request(args: &PredictArgs) -> Result<LoadRequest> {
     let classifier = ClassifierFile::read(&args.classifier)?;
     let marginals = Location::parse(&args.marginals, Role::Marginals);
@@ -55,7 +55,7 @@ pub(super) fn load_request(args: &PredictArgs) -> Result<LoadRequest> {
     Ok(LoadRequest { options, extra: prediction_memory(&classifier) })
 }
 
-/// A label and its score, and where each row begins, twice while it is written.
+/// Memory for labels and scores, and for the row starts, which are held twice while writing.
 fn prediction_memory(classifier: &ClassifierFile) -> ExtraMemory {
     let bytes_per_row = 8 * classifier.mixture.k as u64 + 16;
     ExtraMemory { bytes_per_row, ..ExtraMemory::default() }.with_rules(classifier.mixture.rules.len() as u64)
@@ -109,7 +109,7 @@ pub(super) fn run(context: &Context<'_>, args: &PredictArgs) -> Result<()> {
     })
 }
 
-/// Labels and scores of all rows, as a file holds them.
+/// Returns labels and scores of all rows in the order of the file.
 fn predict(shard: &Shard, mixture: &Mixture, draw: DrawOptions) -> (Vec<u32>, Vec<f32>) {
     let (k, blocks) = (mixture.k, shard.marginals.blocks());
     let mut labels = vec![0; shard.local_rows() * k];
@@ -133,10 +133,10 @@ fn predict(shard: &Shard, mixture: &Mixture, draw: DrawOptions) -> (Vec<u32>, Ve
     (labels, scores)
 }
 
-/// Puts the picks of a row in the order of their labels, with scores from which a reader finds the order of
-/// the picks again: largest first, of equal ones the smaller label. Where that would not be their order,
-/// because f32 is too coarse or a filler was picked last whatever it scores, a score is the next below the
-/// one before. None is zero, because SciPy drops stored zeros here and there, and with them the label.
+/// Sorts the picks of a row by label, with scores that preserve their order: largest first, ties by the smaller label.
+/// If the scores would give another order, because f32 is too coarse or a filler was picked last despite its score, a
+/// score is set to the next value below the previous one. Scores are never zero, because some operations of SciPy drop
+/// stored zeros, and the label with them.
 fn encode_scores(row: &mut [Pick]) {
     let (mut above, mut last) = (f32::INFINITY, LabelId(0));
     for pick in row.iter_mut() {
@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stored_scores_keep_the_order_of_the_picks_and_are_never_zero() {
+    fn stored_scores_keep_the_order_of_picks_and_are_never_zero() {
         let scores = [0.5, 0.5, 0.5 - 1e-12, 0.0, 0.0, -0.0, -1e-40, -3.0, -3.0];
         let labels = [7, 3, 9, 1, 0, 2, 5, 4, 6].map(LabelId);
         let mut picks: Vec<Pick> = (0..scores.len())

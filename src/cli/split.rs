@@ -76,13 +76,13 @@ pub(super) fn run(context: &Context<'_>, args: &SplitArgs) -> Result<()> {
     context.require(split.method == Method::Plain || source.labels().is_some(), || {
         let groups: Vec<&str> = source.groups.iter().map(|group| group.role.group()).collect();
         format!(
-            "{}: --stratified shares out labels, but the file has no group labels, only {}; leave --stratified out",
+            "{}: --stratified needs the group labels, but the file has only {}",
             args.data.display(),
             groups.join(", ")
         )
     })?;
     if !source.left_out.is_empty() {
-        console.warn(format_args!("not split, and left out: {}", source.left_out.join(", ")));
+        console.warn(format_args!("not copied to the parts: {}", source.left_out.join(", ")));
     }
     let assignment = split.assign(world, &source)?;
     phases.end("assign");
@@ -111,8 +111,8 @@ pub(super) fn run(context: &Context<'_>, args: &SplitArgs) -> Result<()> {
     console.line(parts_table(&paths, &assignment.sizes, &balances));
     if !balances.is_empty() {
         console.line(
-            "without: labels with positives, but none in the part; worst: how many positives a label is off its share, at \
-             most; worst share: the same as a share of its positives, of labels with 10 and more",
+            "without: labels whose positives are all in other parts; worst: largest deviation of a label from its share, in \
+             positives; worst share: the same relative to the positives, for labels with at least 10",
         );
     }
     console.phases(&phases);
@@ -131,7 +131,7 @@ pub(super) fn run(context: &Context<'_>, args: &SplitArgs) -> Result<()> {
     })
 }
 
-/// The file of each part: as named, or numbered from 1.
+/// The file of each part: as given, or numbered from 1.
 fn output_paths(args: &SplitArgs, parts: usize) -> Result<Vec<PathBuf>> {
     let numbered = |stem: &Path| {
         let stem = stem.with_extension(if stem.extension().is_some_and(|ending| ending == "h5") {
@@ -147,7 +147,7 @@ fn output_paths(args: &SplitArgs, parts: usize) -> Result<Vec<PathBuf>> {
         names if names.len() == parts => names.to_vec(),
         names => {
             return usage(format!(
-                "--out names {} files, but --fractions has {parts} parts; name one file a part, or what all names begin with",
+                "--out names {} files, but --fractions has {parts} parts; name one file per part, or a common prefix",
                 names.len()
             ));
         }
@@ -158,7 +158,7 @@ fn output_paths(args: &SplitArgs, parts: usize) -> Result<Vec<PathBuf>> {
         .enumerate()
         .find(|(at, path)| paths[..*at].iter().any(|other| whole(other) == whole(path)))
     {
-        return usage(format!("{}: named for part {} and for one before it", path.display(), at + 1));
+        return usage(format!("{}: given for part {} and for an earlier one", path.display(), at + 1));
     }
     Ok(paths)
 }

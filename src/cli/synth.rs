@@ -79,7 +79,7 @@ impl ProblemOptions {
         let last = first_row.checked_add(instances);
         if entries.is_none_or(|entries| entries > 1 << 40) || last.is_none() {
             return usage(format!(
-                "--instances {instances} with --nnz {stored} from --first-row {first_row} is more than macrok can number",
+                "--instances {instances} with --nnz {stored} from --first-row {first_row} exceeds the limits of macrok",
             ));
         }
         if self.avg_labels > 0.5 * f64::from(stored) {
@@ -114,7 +114,7 @@ pub(super) fn run(context: &Context<'_>, args: &SynthArgs) -> Result<()> {
     phases.end("write");
     phases.max_over_ranks(world);
     console.line(format_args!(
-        "{} instances, {} labels ({:.2} an instance), {} features ({:.1} an instance), {} marginals",
+        "{} instances, {} labels ({:.2} per instance), {} features ({:.1} per instance), {} marginals",
         format_count(n),
         format_count(shape.labels.into()),
         entries[1] as f64 / n as f64,

@@ -9,14 +9,14 @@ const TEST_ROWS: &str = "[data.test.synth]\ninstances = 200\nfirst-row = 300";
 /// A text of the small job, its replacement, and the message: line, then problem.
 #[rustfmt::skip]
 const CASES: [(&str, &str, &str); 66] = [
-    ("k = [1, 3]", "k = [1, 3", r#"3: this is not TOML: missing comma between array elements, expected `,`, in `metrics = ["macro-f1", "0.5*macro-recall + 0.5*instance-precision"]`"#),
+    ("k = [1, 3]", "k = [1, 3", r#"3: not valid TOML: missing comma between array elements, expected `,`, in `metrics = ["macro-f1", "0.5*macro-recall + 0.5*instance-precision"]`"#),
     ("k = [1, 3]", "k = 3", "2: `k` is 3, but must be a list, such as [1, 3, 5]"),
     ("k = [1, 3]", "k = []", "2: `k` is empty, but must have at least one value"),
     ("k = [1, 3]", "k = [1, 0]", "2: `k` has 0, but every value must be a whole number of at least 1"),
     ("k = [1, 3]", r#"k = [1, "3"]"#, r#"2: `k` has "3", but every value must be a whole number of at least 1"#),
     ("k = [1, 3]", "k = [3, 1, 3]", "2: `k` has 3 twice; leave one of them out"),
     ("k = [1, 3]", "k = [1, 41]", "2: `k` has 41, but [data.fit] has only 40 labels"),
-    ("k = [1, 3]", "k = [1, 3]\nk = [5]", "3: this is not TOML: duplicate key, in `k = [5]`"),
+    ("k = [1, 3]", "k = [1, 3]\nk = [5]", "3: not valid TOML: duplicate key, in `k = [5]`"),
     ("metrics =", "metrcs =", "3: unknown key `metrcs`; did you mean `metrics`? allowed: k, metrics, strategies, targets, seeds, show, out, data, synth, fit, baseline, evaluate"),
     ("metrics =", "epsilon =", "3: unknown key `epsilon`; allowed: k, metrics, strategies, targets, seeds, show, out, data, synth, fit, baseline, evaluate"),
     (r#"metrics = ["macro-f1""#, r#"metrics = ["macro-f1", "macro-f2""#, "3: `metrics`: unknown name `macro-f2`; did you mean `macro-f1`?\n  macro-f2\n  ^"),
@@ -24,7 +24,7 @@ const CASES: [(&str, &str, &str); 66] = [
     (r#"metrics = ["macro-f1""#, r#"metrics = ["macro-f1", " macro-f1""#, r#"3: `metrics` has " macro-f1" twice; leave one of them out"#),
     (r#"["top-k", "frank"#, r#"["topk", "frank"#, r#"4: `strategies` has "topk", but every value must be one of frank-wolfe, top-k, power-law, log, propensity, macro-recall, macro-balanced-accuracy; did you mean `top-k`?"#),
     (r#"targets = ["labels""#, r#"targets = ["label""#, r#"5: `targets` has "label", but every value must be one of labels, expected; did you mean `labels`?"#),
-    ("[synth]", "seeds = [0, 1]\n\n[synth]", r#"7: `seeds` has 2 values, but only init = "random" in [fit] draws anything, and init is "top-k"; leave one seed"#),
+    ("[synth]", "seeds = [0, 1]\n\n[synth]", r#"7: `seeds` has 2 values, but init in [fit] is "top-k"; several seeds need init = "random""#),
     ("[synth]", "seeds = [-1]\n\n[synth]", "7: `seeds` has -1, but every value must be a whole number of at least 0"),
     ("[synth]", r#"show = ["ndgc"]
 
@@ -32,7 +32,7 @@ const CASES: [(&str, &str, &str); 66] = [
     ("[synth]", "out = 7\n\n[synth]", "7: `out` is 7, but must be text in quotes"),
     ("[synth]", r#"out = "{date}/x"
 
-[synth]"#, r#"7: `out` is "{date}/x", but a path may only begin with {data} (the folder that --data names), and have {name} (the name of the job file) anywhere"#),
+[synth]"#, r#"7: `out` is "{date}/x", but a path may only start with {data} (the folder of --data) and contain {name} (the name of the job file)"#),
     ("[synth]", "[fits]\n\n[synth]", "7: unknown key `fits`; did you mean `fit`? allowed: k, metrics, strategies, targets, seeds, show, out, data, synth, fit, baseline, evaluate"),
     ("[synth]", "[[synth]]", "7: `synth` is the list [[synth]], but must be a section: [synth]"),
     ("labels = 40", "lables = 40", "8: unknown key `lables` in [synth]; did you mean `labels`? allowed: labels, features, nnz, avg-labels, exponent, seed"),
@@ -43,18 +43,18 @@ const CASES: [(&str, &str, &str); 66] = [
     ("avg-labels = 3.0", r#"avg-labels = "3""#, r#"10: `avg-labels` in [synth] is "3", but must be a number above 0 and finite"#),
     ("instances = 300", "instances = 0", "14: `instances` in [data.fit.synth] is 0, but must be a whole number of at least 1"),
     ("instances = 300", "instances = 300\nlabels = 40", "15: unknown key `labels` in [data.fit.synth]; allowed: instances, first-row"),
-    (FIT_ROWS, "", "15: [data.fit] needs `marginals`: the estimated probabilities, FILE.h5 or FILE.h5:GROUP; or have rows made with `synth`"),
-    (TEST_ROWS, "", "13: [data.test] needs `marginals`: the estimated probabilities, FILE.h5 or FILE.h5:GROUP; or have rows made with `synth`"),
+    (FIT_ROWS, "", "15: [data.fit] needs `marginals`: the estimated probabilities, FILE.h5 or FILE.h5:GROUP; or generate rows with `synth`"),
+    (TEST_ROWS, "", "13: [data.test] needs `marginals`: the estimated probabilities, FILE.h5 or FILE.h5:GROUP; or generate rows with `synth`"),
     (FIT_ROWS, r#"[data.fit]
 marginals = "d.h5"
 [data.fit.synth]
-instances = 300"#, "15: [data.fit] has both `marginals` and `synth`, but rows are either read or made; leave one out"),
+instances = 300"#, "15: [data.fit] has both `marginals` and `synth`, but rows are either read or generated; leave one out"),
     (FIT_ROWS, r#"[data.fit]
-labels = "d.h5""#, "13: [data.fit] needs `marginals`: the estimated probabilities, FILE.h5 or FILE.h5:GROUP; or have rows made with `synth`"),
+labels = "d.h5""#, "13: [data.fit] needs `marginals`: the estimated probabilities, FILE.h5 or FILE.h5:GROUP; or generate rows with `synth`"),
     (FIT_ROWS, r#"[data.fit]
-marginals = "{data}/d.h5""#, r#"14: `marginals` in [data.fit] is "{data}/d.h5", and {data} is what --data names; run it as: macrok run job.toml --data FOLDER"#),
+marginals = "{data}/d.h5""#, r#"14: `marginals` in [data.fit] is "{data}/d.h5", but {data} needs --data; run: macrok run job.toml --data FOLDER"#),
     (FIT_ROWS, r#"[data.fit]
-marginals = "x/{data}/d.h5""#, r#"14: `marginals` in [data.fit] is "x/{data}/d.h5", but a path may only begin with {data} (the folder that --data names), and have {name} (the name of the job file) anywhere"#),
+marginals = "x/{data}/d.h5""#, r#"14: `marginals` in [data.fit] is "x/{data}/d.h5", but a path may only start with {data} (the folder of --data) and contain {name} (the name of the job file)"#),
     (FIT_ROWS, r#"[data.fit]
 marginals = "none.h5"
 labels = "d.h5""#, "14: none.h5: no such file"),
@@ -66,10 +66,10 @@ marginals = "d.h5:probabilities"
 labels = "d.h5""#, "14: d.h5: no group 'probabilities'; the file has features, labels, marginals; name another one as FILE.h5:GROUP"),
     ("[synth]", r#"show = ["macro-recal"]
 
-[synth]"#, r#"7: `show` has "macro-recal", but every value must be what `macrok evaluate` computes, or a formula; did you mean `macro-recall`?"#),
+[synth]"#, r#"7: `show` has "macro-recal", but every value must be a metric of `macrok evaluate`, or a formula; did you mean `macro-recall`?"#),
     ("[synth]", r#"show = ["instance-recal"]
 
-[synth]"#, r#"7: `show` has "instance-recal", but every value must be what `macrok evaluate` computes, or a formula; did you mean `instance-recall`?"#),
+[synth]"#, r#"7: `show` has "instance-recal", but every value must be a metric of `macrok evaluate`, or a formula; did you mean `instance-recall`?"#),
     ("max-iters = 6", r#"init = "top""#, r#"21: `init` in [fit] is "top", but must be top-k, random, prior, or a classifier file that exists"#),
     (FIT_ROWS, r#"[data.fit]
 marginals = "d.h5"
@@ -82,18 +82,18 @@ clamp = 1"#, "16: `clamp` in [data.fit] is 1, but must be true or false"),
 marginals = "d.h5""#, r#"5: `targets` has "labels", but [data.fit] has no `labels`; add them, or write targets = ["expected"]"#),
     (FIT_ROWS, r#"[data.fit]
 marginals = "d.h5"
-labels = "d.h5""#, "14: [data.test] is for 40 labels, but d.h5:marginals is for 20; both must have the same"),
+labels = "d.h5""#, "14: [data.test] is for 40 labels, but d.h5:marginals is for 20; the numbers must be equal"),
     (TEST_ROWS, r#"[data.test]
-marginals = "d.h5""#, "16: [data.test] needs `labels`: the true labels of the test rows, by which everything is judged"),
+marginals = "d.h5""#, "16: [data.test] needs `labels`: the true labels of the test rows"),
     (TEST_ROWS, r#"[data.test]
 marginals = "d.h5"
-labels = "d.h5""#, "17: d.h5:marginals is for 20 labels, but [data.fit] is for 40; both must have the same"),
-    (TEST_ROWS, "[data.test.synth]\ninstances = 200\nfirst-row = 300\n[data.train]", "19: [data.train] needs `labels`: those of the rows the estimator was trained on, for priors and propensities"),
+labels = "d.h5""#, "17: d.h5:marginals is for 20 labels, but [data.fit] is for 40; the numbers must be equal"),
+    (TEST_ROWS, "[data.test.synth]\ninstances = 200\nfirst-row = 300\n[data.train]", "19: [data.train] needs `labels`: the labels of the rows that the estimator was trained on, for priors and propensities"),
     (TEST_ROWS, r#"[data.test.synth]
 instances = 200
 first-row = 300
 [data.train]
-labels = "d.h5""#, "20: d.h5:labels is for 20 labels, but [data.fit] is for 40; both must have the same"),
+labels = "d.h5""#, "20: d.h5:labels is for 20 labels, but [data.fit] is for 40; the numbers must be equal"),
     (TEST_ROWS, "[data.test.synth]\ninstances = 200\nfirst-row = 300\n[data.dev]", "19: unknown key `dev` in [data]; allowed: fit, test, train, split"),
     ("max-iters = 6", "max-iters = 0", "21: `max-iters` in [fit] is 0, but must be a whole number from 1 to 8000"),
     ("max-iters = 6", r#"max-iters = "6""#, r#"21: `max-iters` in [fit] is "6", but must be a whole number from 1 to 8000"#),

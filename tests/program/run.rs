@@ -99,14 +99,14 @@ fn no_step_is_repeated() {
     assert_eq!(to_do(folder, "job.toml").len(), SMALL_STEPS);
     assert!(!folder.join("out").exists(), "a list writes no files");
     let first = run(folder, "job.toml", &[]).ok();
-    assert!(first.stdout.contains(&format!("{SMALL_STEPS} steps, none of them done before")), "{first}");
+    assert!(first.stdout.contains(&format!("{SMALL_STEPS} steps, none reused from earlier runs")), "{first}");
     let files = result_files(folder);
     let written = |name: &str| folder.join("out").join(name).metadata().unwrap().modified().unwrap();
     let classifier = "classifiers/k3-frank-wolfe-macro-f1.h5";
     let before = written(classifier);
     let again = run(folder, "job.toml", &[]).ok();
     assert!(
-        again.stdout.contains(&format!("{SMALL_STEPS} steps, {SMALL_STEPS} of them done before")),
+        again.stdout.contains(&format!("{SMALL_STEPS} steps, {SMALL_STEPS} reused from earlier runs")),
         "{again}"
     );
     assert!(!again.stdout.contains("loading"), "{again}");

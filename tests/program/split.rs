@@ -208,15 +208,15 @@ fn impossible_splits_are_refused_and_write_nothing() {
         ("data.h5 --fractions 0,1", "--fractions has 0, but every value must lie between 0 and 1"),
         ("data.h5 --fractions 0.25,0.25,0.25,0.25", "the fraction 0.25 (part 4) of 3 rows is less than one row, but every part needs one"),
         ("one.h5", "the fraction 0.5 (part 2) of 1 rows is less than one row, but every part needs one"),
-        ("unlabelled.h5 --stratified", "unlabelled.h5: --stratified shares out labels, but the file has no group labels, only features; leave --stratified out"),
+        ("unlabelled.h5 --stratified", "unlabelled.h5: --stratified needs the group labels, but the file has only features"),
         ("odd.h5", "odd.h5: features has 9 rows, but labels has 10; all groups describe the same rows"),
         ("empty.h5", "empty.h5: holds notes, but none of features, labels, marginals, predictions"),
         ("names.h5", "names.h5: instance_names has 9 names, but there are 10 rows"),
         ("bad.h5", "bad.h5:features: row 1, column 1 is NaN, which is not a finite number"),
         ("none.h5", "none.h5: no such file"),
         ("text.h5", "text.h5: not an HDF5 file; `macrok import` turns text, ARFF and npz into one"),
-        ("data.h5 --out a.h5,b.h5,c.h5", "--out names 3 files, but --fractions has 2 parts; name one file a part, or what all names begin with"),
-        ("data.h5 --out a.h5,./a.h5", "./a.h5: named for part 2 and for one before it"),
+        ("data.h5 --out a.h5,b.h5,c.h5", "--out names 3 files, but --fractions has 2 parts; name one file per part, or a common prefix"),
+        ("data.h5 --out a.h5,./a.h5", "./a.h5: given for part 2 and for an earlier one"),
         ("data.h5 --out a.h5,data.h5 --force", "data.h5: is an input of this command; write to another file"),
         ("data.h5 --out none/a", "none: no such folder to write into; create it first"),
     ];
@@ -241,7 +241,7 @@ fn groups_that_are_left_out_are_reported() {
         file.new_dataset_builder().with_data(&[1i64; 10]).create("instance_names").unwrap();
     });
     let ran = split(folder.path(), "data.h5").ok();
-    let left_out = "not split, and left out: folds, instance_names (not text of variable length)";
+    let left_out = "not copied to the parts: folds, instance_names (not text of variable length)";
     assert!(ran.stderr.contains(left_out), "{ran}");
 }
 
@@ -360,11 +360,11 @@ fn jobs_with_invalid_splits_are_refused() {
         ("[0.6, 0.4]", "[0.6, 0.5]", "job.toml:7: `fractions` in [data.split] is 0.6,0.5, which sums to 1.1, but must sum to 1"),
         ("[0.6, 0.4]", "[0.6, \"x\"]", "job.toml:7: `fractions` in [data.split] has \"x\", but every value must be a number"),
         ("[0.6, 0.4]", "0.6", "job.toml:7: `fractions` in [data.split] is 0.6, but must be a list of numbers, such as [0.5, 0.5]"),
-        ("file = \"data.h5\"\n", "", "job.toml:5: [data.split] needs `file`: the data, with the groups labels and marginals, of which one part is to fit on and one to test on"),
+        ("file = \"data.h5\"\n", "", "job.toml:5: [data.split] needs `file`: the file to split, with the groups labels and marginals"),
         ("\"data.h5\"", "\"none.h5\"", "job.toml:6: none.h5: no such file"),
         ("\"data.h5\"", "\"unlabelled.h5\"", "job.toml:6: unlabelled.h5: no group 'labels'; the file has marginals; name another one as FILE.h5:GROUP"),
         ("\"data.h5\"", "\"one.h5\"", "job.toml:6: [data.split]: the fraction 0.4 (part 2) of 1 rows is less than one row, but every part needs one"),
-        ("[fit]", "[data.fit]\nmarginals = \"data.h5\"\n[fit]", "job.toml:11: [data.split] has both the rows to fit on and those to test on, so [data.fit] is one too many; leave one out"),
+        ("[fit]", "[data.fit]\nmarginals = \"data.h5\"\n[fit]", "job.toml:11: [data.split] and [data.fit] cannot be used together: the former has the rows to fit on and to test on"),
         ("seed = 4", "sead = 4", "job.toml:8: unknown key `sead` in [data.split]; did you mean `seed`? allowed: file, clamp, fractions, seed, stratified"),
     ];
     for (from, to, expected) in cases {

@@ -1,4 +1,4 @@
-//! `macrok fit`: Frank-Wolfe.
+//! `macrok fit`: fits a classifier by Frank-Wolfe.
 
 mod json_summary;
 pub(super) mod options;
@@ -72,7 +72,7 @@ pub(super) struct FitArgs {
     checkpoint_every: usize,
 }
 
-/// A request for the list of metrics, `--metric help`. It is an error of parsing so that nothing else is required.
+/// The request `--metric help`. It is an error of parsing, so that it needs no other option.
 #[derive(Debug, thiserror::Error)]
 #[error("lists the metrics")]
 pub(super) struct MetricList;

@@ -1,4 +1,4 @@
-//! Sections whose keys are the options of a command, with the names, types, defaults, help and checks of the command line.
+//! Sections whose keys are options of a command, with their names, types, defaults, help and checks.
 
 use std::any::TypeId;
 
@@ -15,7 +15,7 @@ fn clap_command<T: Args>() -> Command {
     T::augment_args(Command::new("job").no_binary_name(true).disable_help_flag(true))
 }
 
-/// The keys of the section.
+/// Returns the keys of the section.
 pub(super) fn keys<T: Args>() -> Vec<String> {
     clap_command::<T>().get_arguments().filter_map(Arg::get_long).map(str::to_owned).collect()
 }
@@ -35,7 +35,7 @@ pub(super) fn read_section<T: Args>(section: Section<'_>) -> Result<T> {
     read.map_err(|error| error_at_key::<T>(section, &Error::Usage(message(&error))))
 }
 
-/// The item as an argument of the command line.
+/// Converts an item to an argument of the command line.
 fn argument(arg: &Arg, item: &Item<'_>) -> Result<Option<String>> {
     let name = item.key;
     if matches!(arg.get_action(), ArgAction::SetTrue) {
@@ -86,7 +86,7 @@ pub(super) fn error_at_key<T: Args>(section: Section<'_>, error: &Error) -> JobE
     }
 }
 
-/// The part of the skeleton for this section: every key with its default and meaning.
+/// Returns the part of the skeleton for this section.
 pub(super) fn skeleton_section<T: Args>() -> String {
     let table = clap_command::<T>();
     let entry = |arg: &Arg| {

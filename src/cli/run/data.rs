@@ -1,4 +1,4 @@
-//! The data of a job: files, or rows to be made.
+//! The data of a job: files, or rows to generate.
 
 use super::clap_section::{error_at_key, read_section};
 use super::document::Section;
@@ -14,7 +14,7 @@ use crate::experiment::{DataSource, SplitFile};
 use crate::load::LoadOptions;
 use crate::store::{Location, Role};
 
-/// A file that a job names, and where it does.
+/// A file named in a job, and the item that names it.
 pub(super) struct NamedFile<'d> {
     pub item: Item<'d>,
     pub location: Location,
@@ -33,7 +33,7 @@ impl<'d> NamedFile<'d> {
     }
 }
 
-/// A sample as the job has it.
+/// The rows to fit on or to test on.
 pub(super) struct JobSample<'d> {
     pub data: DataSource,
     pub marginals: Option<NamedFile<'d>>,
@@ -41,7 +41,7 @@ pub(super) struct JobSample<'d> {
 }
 
 impl<'d> JobSample<'d> {
-    /// Where the marginals are named, if they are.
+    /// The item that names the marginals.
     pub fn marginals_item(&self) -> Option<Item<'d>> {
         self.marginals.as_ref().map(|named| named.item)
     }
@@ -62,7 +62,7 @@ impl<'d> JobData<'d> {
     pub fn read(sections: &Sections<'d>, resolver: &PathResolver) -> Result<JobData<'d>> {
         let train = NamedFile::find(sections.data_train, "labels", Role::Labels, resolver)?;
         if sections.data_train.exists() && train.is_none() {
-            let why = "those of the rows the estimator was trained on, for priors and propensities";
+            let why = "the labels of the rows that the estimator was trained on, for priors and propensities";
             return Err(missing(sections.data_train, "labels", why));
         }
         if sections.data_split.exists() {
@@ -75,7 +75,7 @@ impl<'d> JobData<'d> {
         let test =
             read_sample(sections.data_test, sections.data_test_synth, &problem, sections.synth, resolver)?;
         if !test.has_labels() {
-            let why = "the true labels of the test rows, by which everything is judged";
+            let why = "the true labels of the test rows";
             return Err(missing(sections.data_test, "labels", why));
         }
         Ok(JobData { fit, test, train })
@@ -86,7 +86,7 @@ fn missing(section: Section<'_>, key: &'static str, why: &'static str) -> super:
     section.error(Problem::MissingKey { section: section.name, key, why })
 }
 
-/// Rows to fit on and rows to test on, of one file.
+/// Reads the rows to fit on and to test on from one file.
 fn read_split<'d>(
     sections: &Sections<'d>,
     resolver: &PathResolver,
@@ -95,12 +95,12 @@ fn read_split<'d>(
     let both = [(sections.data_fit, "data.fit"), (sections.data_test, "data.test")];
     if let Some((other, name)) = both.into_iter().find(|(other, _)| other.exists()) {
         let text = format!(
-            "[data.split] has both the rows to fit on and those to test on, so [{name}] is one too many; leave one out"
+            "[data.split] and [{name}] cannot be used together: the former has the rows to fit on and to test on"
         );
         return Err(other.error(Problem::Inconsistent(text)));
     }
     let Some(item) = section.item("file") else {
-        let why = "the data, with the groups labels and marginals, of which one part is to fit on and one to test on";
+        let why = "the file to split, with the groups labels and marginals";
         return Err(missing(section, "file", why));
     };
     let file = std::path::PathBuf::from(resolver.resolve(&item)?);
@@ -168,7 +168,7 @@ fn read_sample<'d>(
         return Ok(JobSample { data: DataSource::Synthetic(sample), marginals: None, labels: None });
     }
     let Some(marginals) = marginals else {
-        let why = "the estimated probabilities, FILE.h5 or FILE.h5:GROUP; or have rows made with `synth`";
+        let why = "the estimated probabilities, FILE.h5 or FILE.h5:GROUP; or generate rows with `synth`";
         return Err(missing(section, "marginals", why));
     };
     let files = LoadOptions {

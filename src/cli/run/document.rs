@@ -1,4 +1,4 @@
-//! A job file as text, and its sections: what stands where.
+//! The text of a job file and its sections.
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -7,9 +7,9 @@ use super::item::Item;
 use super::problem::{Hint, JobError, Problem, Result};
 use crate::suggest::nearest;
 
-/// The text of a job file, read as TOML.
+/// A job file parsed as TOML.
 pub(super) struct Document<'t> {
-    /// Its name in messages.
+    /// The name in messages.
     pub file: String,
     pub text: &'t str,
     root: Spanned<DeTable<'t>>,
@@ -38,16 +38,16 @@ impl<'t> Document<'t> {
     }
 }
 
-/// The number of the line that has byte `at`, from 1.
+/// The line, counted from 1, that contains byte `at`.
 fn line(text: &str, at: usize) -> usize {
     1 + text.bytes().take(at).filter(|&byte| byte == b'\n').count()
 }
 
-/// A section of a document: keys and values. One that is not there is empty.
+/// A section of a document. A missing section is empty.
 #[derive(Clone, Copy)]
 pub(super) struct Section<'d> {
     pub document: &'d Document<'d>,
-    /// Without brackets; empty at the top.
+    /// The name without brackets; empty at the top.
     pub name: &'static str,
     table: Option<&'d DeTable<'d>>,
     at: usize,
@@ -58,7 +58,7 @@ impl<'d> Section<'d> {
         self.table.is_some()
     }
 
-    /// For messages: ` in [fit]`, or nothing at the top.
+    /// The place for messages: ` in [fit]`, or nothing at the top.
     pub fn location_text(&self) -> String {
         if self.name.is_empty() { String::new() } else { format!(" in [{}]", self.name) }
     }
@@ -67,7 +67,7 @@ impl<'d> Section<'d> {
         self.document.error(self.at, problem)
     }
 
-    /// The section `key` of this one, called `name` in full.
+    /// The subsection `key`, whose full name is `name`.
     pub fn section(&self, key: &'static str, name: &'static str) -> Result<Section<'d>> {
         let Section { document, .. } = *self;
         let Some(item) = self.item(key) else {

@@ -27,7 +27,7 @@ pub(super) fn check_inputs(job: &Job<'_>) -> Result<()> {
     for (item, other, labels) in others {
         if labels != fit {
             let text =
-                format!("{other} is for {labels} labels, but {name} is for {fit}; both must have the same");
+                format!("{other} is for {labels} labels, but {name} is for {fit}; the numbers must be equal");
             return Err(match item.or_else(|| job.rows.fit.marginals_item()) {
                 Some(item) => item.error(Problem::Inconsistent(text)),
                 None => job.budgets[0].0.section.error(Problem::Inconsistent(text)),
@@ -41,7 +41,7 @@ pub(super) fn check_inputs(job: &Job<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The number of labels of a sample, and its name in messages.
+/// Returns the number of labels of a sample, and its name in messages.
 fn check_rows(rows: &JobSample<'_>, made: &str) -> Result<(u64, String)> {
     if let DataSource::Synthetic(sample) = &rows.data {
         return Ok((sample.shape.labels.into(), made.to_owned()));

@@ -1,4 +1,4 @@
-//! One value of a job file, with its key and its place.
+//! A value of a job file, with its key and position.
 
 use toml::de::DeValue;
 
@@ -12,14 +12,14 @@ pub(super) struct Item<'d> {
     pub key: &'d str,
     pub key_at: usize,
     pub value: &'d DeValue<'d>,
-    /// First byte of the value, and the one after its last.
+    /// First and last byte (exclusive) of the value.
     pub span: (usize, usize),
-    /// Whether it is one of several in a list.
+    /// Whether the value is an element of a list.
     pub in_list: bool,
 }
 
 impl<'d> Item<'d> {
-    /// The value as it is written, on one line.
+    /// The source text of the value, on one line.
     pub fn source_text(&self) -> String {
         let text = &self.section.document.text[self.span.0..self.span.1];
         text.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -29,7 +29,7 @@ impl<'d> Item<'d> {
         self.section.document.error(self.span.0, problem)
     }
 
-    /// The key and where it stands, for problems.
+    /// The key and its section, for problems.
     pub fn key_and_section(&self) -> (String, String) {
         (self.key.to_owned(), self.section.location_text())
     }
@@ -38,7 +38,7 @@ impl<'d> Item<'d> {
         self.invalid_with_hint(wanted, Hint(None))
     }
 
-    /// The same, with what was probably meant.
+    /// As [`Item::invalid`], with the name that was probably meant.
     pub fn invalid_with_hint(&self, wanted: impl Into<String>, hint: Hint) -> JobError {
         let (key, section) = self.key_and_section();
         let wanted = wanted.into();
@@ -71,11 +71,11 @@ impl<'d> Item<'d> {
             .ok_or_else(|| self.invalid(format!("a whole number of at least {least}")))
     }
 
-    /// The values of a list, which is not empty and has nothing twice, by what `same` makes of them.
+    /// Reads the values of a list with `read`, and refuses empty lists and duplicates.
     pub fn list<T: PartialEq>(
         &self,
         like: &str,
-        same: impl Fn(&Item<'d>) -> Result<T>,
+        read: impl Fn(&Item<'d>) -> Result<T>,
     ) -> Result<Vec<(Item<'d>, T)>> {
         let Some(values) = self.value.as_array() else {
             return Err(self.invalid(format!("a list, such as {like}")));
@@ -88,11 +88,11 @@ impl<'d> Item<'d> {
         for value in values {
             let span = (value.span().start, value.span().end);
             let item = Item { value: value.get_ref(), span, in_list: true, ..*self };
-            let read = same(&item)?;
-            if found.iter().any(|(_, known)| *known == read) {
+            let value = read(&item)?;
+            if found.iter().any(|(_, known)| *known == value) {
                 return Err(item.error(Problem::DuplicateValue { key, section, found: item.source_text() }));
             }
-            found.push((item, read));
+            found.push((item, value));
         }
         Ok(found)
     }
@@ -116,7 +116,7 @@ impl<'d> Item<'d> {
         real.or_else(|| self.integer().map(|number| number.to_string()))
     }
 
-    /// One of some names.
+    /// The choice whose name is the text.
     pub fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Result<T> {
         let text = self.text()?;
         if let Some((_, value)) = choices.iter().find(|(name, _)| *name == text) {

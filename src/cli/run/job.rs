@@ -1,4 +1,4 @@
-//! From a job file to an experiment: everything is checked here but the data files themselves.
+//! From a job file to an experiment. Data files are checked later.
 
 use std::path::PathBuf;
 
@@ -22,18 +22,18 @@ use crate::optimize::{FitConfig, InitialSource};
 use crate::pipeline::EvaluateRequest;
 use crate::suggest::nearest;
 
-/// A job that was read, with the places of what has yet to be looked at.
+/// A job, with the items that the check of the data files needs.
 pub(super) struct Job<'d> {
     pub experiment: Experiment,
     pub out: PathBuf,
     pub rows: JobData<'d>,
-    /// Every value of `k`, with its place.
+    /// Every value of `k`.
     pub budgets: Vec<(Item<'d>, usize)>,
-    /// The key `init`, where it names a file.
+    /// The key `init` if it names a file.
     pub init: Option<Item<'d>>,
 }
 
-/// Reads a job. `defaults` is [`DEFAULTS`], and lives as long as the job.
+/// Reads a job. `defaults` is the document of [`DEFAULTS`].
 pub(super) fn read_job<'d>(
     document: &'d Document<'d>,
     defaults: &'d Document<'d>,
@@ -41,7 +41,7 @@ pub(super) fn read_job<'d>(
 ) -> Result<Job<'d>> {
     let sections = Sections::find(document, defaults)?;
     let given = |key: &str| sections.top.item(key);
-    let item = |key: &str| given(key).or_else(|| defaults.top().item(key)).expect("every key has a default");
+    let item = |key: &str| given(key).or_else(|| defaults.top().item(key)).expect("defaults.toml has every key");
 
     let budgets = item("k").list("[1, 3, 5]", |item| item.at_least(1).map(|k| k as usize))?;
     let metrics = item("metrics").list("[\"macro-f1\"]", read_metric)?;
@@ -54,10 +54,10 @@ pub(super) fn read_job<'d>(
     let rows = JobData::read(&sections, resolver)?;
     let targets = read_targets(given("targets"), &rows)?;
     let fit = read_section::<FitOptions>(sections.fit)?;
-    let (search, init) = resolve_origin(fit.config(), sections.fit.item("init"), resolver)?;
+    let (search, init) = resolve_initial(fit.config(), sections.fit.item("init"), resolver)?;
     if seeds.len() > 1 && search.initial != InitialSource::Random {
         let text = format!(
-            "`seeds` has {} values, but only init = \"random\" in [fit] draws anything, and init is {:?}; leave one seed",
+            "`seeds` has {} values, but init in [fit] is {:?}; several seeds need init = \"random\"",
             seeds.len(),
             fit.init
         );
@@ -123,7 +123,7 @@ fn is_scored(name: &str) -> bool {
     standard_metric_names().any(|known| known == name)
 }
 
-/// The name of a column: one that evaluation gives, or a formula.
+/// Reads the name of a column: a metric of evaluation, or a formula.
 fn read_column(item: &Item<'_>) -> Result<String> {
     let text = item.text()?.trim();
     if is_scored(text) {
@@ -133,13 +133,13 @@ fn read_column(item: &Item<'_>) -> Result<String> {
         match nearest(text, standard_metric_names()) {
             None => error,
             Some((_, name)) => {
-                item.invalid_with_hint("what `macrok evaluate` computes, or a formula", Hint(Some(name)))
+                item.invalid_with_hint("a metric of `macrok evaluate`, or a formula", Hint(Some(name)))
             }
         }
     })
 }
 
-/// What evaluation has to compute beside what it always does.
+/// The formulas that evaluation computes in addition to its standard metrics.
 fn formulas(columns: &[String], metrics: &[Metric]) -> Vec<Metric> {
     let shown = columns.iter().filter_map(|name| Metric::parse(name).ok());
     let mut formulas: Vec<Metric> = Vec::new();
@@ -151,7 +151,7 @@ fn formulas(columns: &[String], metrics: &[Metric]) -> Vec<Metric> {
     formulas
 }
 
-/// Labels where there are any, unless the job says otherwise.
+/// Reads the targets; the default is labels if there are any.
 fn read_targets(given: Option<Item<'_>>, rows: &JobData<'_>) -> Result<Vec<FitTarget>> {
     let has_labels = rows.fit.has_labels();
     let Some(item) = given else {
@@ -166,8 +166,8 @@ fn read_targets(given: Option<Item<'_>>, rows: &JobData<'_>) -> Result<Vec<FitTa
     Ok(values_of(targets))
 }
 
-/// A file to start from is found like all others.
-fn resolve_origin<'d>(
+/// Resolves the path of an initial classifier.
+fn resolve_initial<'d>(
     search: FitConfig,
     item: Option<Item<'d>>,
     resolver: &PathResolver,
@@ -181,7 +181,7 @@ fn resolve_origin<'d>(
     }
 }
 
-/// The defaults as a document of their own.
+/// Returns the defaults as a document.
 pub(super) fn defaults() -> Document<'static> {
     Document::parse("defaults.toml", DEFAULTS).expect("the defaults are TOML")
 }

@@ -91,7 +91,7 @@ pub(super) fn run(context: &Context<'_>, args: &RunArgs) -> Result<()> {
     phases.end("plan");
     let (steps, done) = (plan.steps.len(), plan.to_do.iter().filter(|&&to_do| !to_do).count());
     console.line(format_args!(
-        "{}: {} steps, {} of them done before; results go to {}",
+        "{}: {} steps, {} reused from earlier runs; results go to {}",
         path.display(),
         steps,
         if done == 0 { "none".to_owned() } else { done.to_string() },

@@ -1,4 +1,4 @@
-//! What people and programs see of a run.
+//! Output of a run.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::experiment::{ExperimentPlan, Folder, Results, StepState};
 use crate::report::{Align, Phases, Table};
 
-/// Every step and its state. Collective.
+/// Prints every step and its state. Collective.
 pub(super) fn print_steps(context: &Context<'_>, plan: &ExperimentPlan) -> Result<()> {
     let state = |state: &StepState| match state {
         StepState::Done(_) => "done".to_owned(),
@@ -27,7 +27,7 @@ pub(super) fn print_steps(context: &Context<'_>, plan: &ExperimentPlan) -> Resul
     })
 }
 
-/// The tables at the end.
+/// Prints the results.
 pub(super) fn print_results(context: &Context<'_>, folder: &Folder, results: &Results, phases: &Phases) {
     let console = &context.console;
     console.phases(&phases);
@@ -40,7 +40,7 @@ pub(super) fn print_results(context: &Context<'_>, folder: &Folder, results: &Re
     console.line(format_args!("wrote {}, .csv and .md", folder.results_file("json").display()));
 }
 
-/// What was found, and what it took. `steps` are all of them, and those that had been done before.
+/// The results as JSON. `steps` counts all steps, and those reused from earlier runs.
 pub(super) fn json_summary(
     context: &Context<'_>,
     results: &Results,

@@ -1,17 +1,17 @@
-//! Paths in a job file: relative to it, or to what the command line names.
+//! Paths in a job file: relative to the file, or to the folder given by --data.
 
 use std::path::{Path, PathBuf};
 
 use super::item::Item;
 use super::problem::{Problem, Result};
 
-/// Where a job file is, and what was typed beside its name.
+/// Resolves the paths of a job file.
 pub(super) struct PathResolver {
     /// The folder of the job file.
     pub folder: PathBuf,
-    /// Its name, without `.toml`.
+    /// The name of the job file without `.toml`.
     pub name: String,
-    /// What `--data` names.
+    /// The folder given by `--data`.
     pub data: Option<PathBuf>,
 }
 
@@ -24,7 +24,7 @@ impl PathResolver {
         }
     }
 
-    /// The path that an item names, as the program can open it; behind a file's name a group may follow.
+    /// Returns the path that an item names, as the program can open it. A group may follow the name of the file.
     pub fn resolve(&self, item: &Item<'_>) -> Result<String> {
         let text = item.text()?;
         let (key, section) = item.key_and_section();
@@ -46,7 +46,7 @@ impl PathResolver {
         if rest.is_empty() && folder == self.folder {
             return Err(item.invalid("the name of a file or folder"));
         }
-        // An absolute path stays what it is.
+        // `join` keeps absolute paths.
         Ok(folder.join(rest).to_string_lossy().into_owned())
     }
 }

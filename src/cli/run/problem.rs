@@ -1,9 +1,9 @@
-//! What can be wrong with a job file, one variant a cause; every one is said with its line.
+//! Errors in job files, one variant per cause, each with its line.
 
 use crate::error::Error;
 use crate::measure::FormulaError;
 
-/// A problem and the line it is in.
+/// A problem and its line.
 #[derive(Debug, thiserror::Error)]
 #[error("{file}:{line}: {problem}")]
 pub(super) struct JobError {
@@ -13,10 +13,10 @@ pub(super) struct JobError {
     pub problem: Box<Problem>,
 }
 
-/// `section` is where a key stands: ` in [fit]`, or nothing for the keys before the first section.
+/// `section` is ` in [fit]`, or empty for the keys before the first section.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Problem {
-    #[error("this is not TOML: {fault}, in `{source_line}`")]
+    #[error("not valid TOML: {fault}, in `{source_line}`")]
     Syntax { fault: String, source_line: String },
     #[error("unknown key `{key}`{section}{hint}{} allowed: {}", if hint.0.is_some() { "" } else { ";" }, allowed.join(", "))]
     UnknownKey { key: String, section: String, hint: Hint, allowed: Vec<String> },
@@ -34,15 +34,15 @@ pub(super) enum Problem {
     Option(String),
     #[error("[{section}] needs `{key}`: {why}")]
     MissingKey { section: &'static str, key: &'static str, why: &'static str },
-    #[error("[{section}] has both `{first}` and `{second}`, but rows are either read or made; leave one out")]
+    #[error("[{section}] has both `{first}` and `{second}`, but rows are either read or generated; leave one out")]
     FilesAndSynth { section: &'static str, first: &'static str, second: &'static str },
     #[error(
-        "`{key}`{section} is {found}, and {{data}} is what --data names; run it as: macrok run {file} --data FOLDER"
+        "`{key}`{section} is {found}, but {{data}} needs --data; run: macrok run {file} --data FOLDER"
     )]
     NoDataFolder { key: String, section: String, found: String, file: String },
     #[error(
-        "`{key}`{section} is {found}, but a path may only begin with {{data}} (the folder that --data names), and \
-         have {{name}} (the name of the job file) anywhere"
+        "`{key}`{section} is {found}, but a path may only start with {{data}} (the folder of --data) and contain \
+         {{name}} (the name of the job file)"
     )]
     Placeholder { key: String, section: String, found: String },
     #[error("{0}")]
@@ -66,7 +66,7 @@ impl std::fmt::Display for Hint {
 
 impl From<JobError> for Error {
     fn from(error: JobError) -> Error {
-        // A file that cannot be read is not the job's fault, and has a status of its own.
+        // A file that cannot be read is not an error of the job and has a different exit status.
         match error.problem.as_ref() {
             Problem::File(cause) if cause.status() == crate::error::ExitStatus::Failure => {
                 Error::Agreed { message: error.to_string(), status: cause.status() }

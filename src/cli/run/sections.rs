@@ -1,4 +1,4 @@
-//! Which sections and keys a job file may have.
+//! The sections and keys of job files.
 
 use super::clap_section::keys;
 use super::document::{Document, Section};
@@ -9,11 +9,11 @@ use crate::cli::fit::options::FitOptions;
 use crate::cli::split::SplitOptions;
 use crate::cli::synth::{ProblemOptions, RowOptions};
 
-/// The keys before the first section, with their defaults and what they mean: the beginning of the skeleton, and what
-/// is read where a job file leaves a key out.
+/// The keys before the first section with defaults and comments: the start of the skeleton, and the values of omitted
+/// keys.
 pub(super) const DEFAULTS: &str = include_str!("defaults.toml");
 
-/// The sections of a job file, each read by its own part of the program.
+/// The sections of a job file.
 pub(super) struct Sections<'d> {
     pub top: Section<'d>,
     pub data_fit: Section<'d>,
@@ -29,7 +29,7 @@ pub(super) struct Sections<'d> {
 }
 
 impl<'d> Sections<'d> {
-    /// Finds them, and refuses keys that none of them has.
+    /// Finds the sections and refuses unknown keys.
     pub fn find(document: &'d Document<'d>, defaults: &Document<'_>) -> Result<Sections<'d>> {
         let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<String>>();
         let mut plain: Vec<String> = defaults.top().items().iter().map(|item| item.key.to_owned()).collect();
@@ -76,7 +76,7 @@ impl<'d> Sections<'d> {
     }
 }
 
-/// The section of that full name.
+/// The section with this full name.
 fn section_at<'d>(top: Section<'d>, name: &'static str) -> Result<Section<'d>> {
     match name.rsplit_once('.') {
         _ if name.is_empty() => Ok(top),

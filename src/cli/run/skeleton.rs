@@ -1,4 +1,4 @@
-//! A job file to begin with: every key with its default and what it means.
+//! A job file to start from: every key with its default and meaning.
 
 use super::clap_section::skeleton_section;
 use super::sections::DEFAULTS;
@@ -8,49 +8,48 @@ use crate::cli::fit::options::FitOptions;
 use crate::cli::split::SplitOptions;
 use crate::cli::synth::{ProblemOptions, RowOptions};
 
-/// Rows made for fitting and testing in the skeleton.
+/// Rows generated for fitting, and again for testing.
 const ROWS: u64 = 2000;
 
-/// A complete job file, which runs as it is, on data it makes itself.
+/// Returns a complete job file, which runs as it is, on generated data.
 pub(super) fn skeleton() -> String {
     let test = skeleton_section::<RowOptions>().replace("first-row = 0", &format!("first-row = {ROWS}"));
     let split: String =
         skeleton_section::<SplitOptions>().lines().map(|line| format!("#   {line}\n")).collect();
     format!(
         "\
-# A job for `macrok run`. Every key is here with its default: leave out what you do not change.
+# A job for `macrok run`. Every key is listed with its default; omit those that you do not change.
 
 {DEFAULTS}
-# The rows to fit on; best rows that the estimator was not trained on. For rows of your own write
+# The rows to fit on, preferably rows that the estimator was not trained on. To use your own rows, write
 #
 #   [data.fit]
 #   marginals = \"{{data}}/dev.h5\"     # FILE.h5 or FILE.h5:GROUP; {{data}} is the folder that --data names
-#   labels = \"{{data}}/dev.h5\"        # leave it out to fit to expected labels
-#   clamp = false                   # true moves marginals outside [0, 1] to the nearer end
+#   labels = \"{{data}}/dev.h5\"        # omit it to fit to expected labels
+#   clamp = false                   # true moves marginals outside [0, 1] to the nearest bound
 #
-# Here they are made, from the problem of the section [synth] below.
+# Here they are generated from the problem in section [synth] below.
 [data.fit.synth]
 {}
-# The rows that everything is compared on: marginals, labels and clamp, or, as here, other rows of the same problem.
+# The rows to compare on: marginals, labels and clamp, or, as here, other rows of the same problem.
 [data.test.synth]
 {test}
-# In place of both, one file of which one part is to fit on and the other to test on:
+# Instead of both, a single file that is split into rows to fit on and rows to test on:
 #
 #   [data.split]
-#   # Its groups labels and marginals are divided
+#   # The groups labels and marginals of this file are split
 #   file = \"{{data}}/all.h5\"
 #   clamp = false
 {split}
-# The labels of the rows that the estimator was trained on, for priors and propensities. Without this section those
-# of [data.fit] are taken.
+# The labels of the rows that the estimator was trained on, for priors and propensities. Default: those of [data.fit].
 #
 #   [data.train]
 #   labels = \"{{data}}/train.h5\"
 
-# The problem of rows that are made: the options of `macrok synth`.
+# The problem of generated rows: the options of `macrok synth`.
 [synth]
 {}
-# How Frank-Wolfe searches: the options of `macrok fit`.
+# The Frank-Wolfe search: the options of `macrok fit`.
 [fit]
 {}
 # The options of `macrok baseline`.

@@ -1,4 +1,4 @@
-//! `macrok slurm`: a batch script for a command.
+//! `macrok slurm`: writes a batch script for a command.
 
 mod batch_command;
 mod node_memory;

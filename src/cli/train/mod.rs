@@ -1,4 +1,4 @@
-//! `macrok train`: learns a label probability estimator.
+//! `macrok train`: trains an estimator of label probabilities.
 
 mod network_args;
 mod output;
