@@ -37,7 +37,7 @@ pub(super) struct ImportArgs {
     out: PathBuf,
     /// Format, if it cannot be recognised from the files
     #[arg(long, value_enum, default_value = "auto")]
-    format: FormatArg,
+    format: Format,
     /// Number of labels of predictions, or of ARFF without XML, whose last attributes they are
     #[arg(long, visible_alias = "labels", value_name = "N")]
     label_count: Option<usize>,
@@ -52,18 +52,6 @@ pub(super) struct ImportArgs {
     clamp: bool,
 }
 
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum FormatArg {
-    Auto,
-    /// Text of the Extreme Classification repository
-    Xc,
-    Libsvm,
-    Arff,
-    Npz,
-    /// Marginals as lines of label:score pairs, as in napkinXC
-    Predictions,
-}
-
 pub(super) fn run(context: &Context<'_>, args: &ImportArgs) -> Result<()> {
     let Context { world, console, .. } = context;
     let inputs: Vec<&Path> = args.inputs.iter().map(Path::new).collect();
@@ -75,14 +63,7 @@ pub(super) fn run(context: &Context<'_>, args: &ImportArgs) -> Result<()> {
         let inputs = args.inputs.iter().map(|text| Input::parse(text));
         let inputs = inputs.collect::<std::result::Result<Vec<_>, _>>()?;
         let options = ImportOptions {
-            format: match args.format {
-                FormatArg::Auto => Format::Auto,
-                FormatArg::Xc => Format::ExtremeClassification,
-                FormatArg::Libsvm => Format::Libsvm,
-                FormatArg::Arff => Format::Arff,
-                FormatArg::Npz => Format::Npz,
-                FormatArg::Predictions => Format::Predictions,
-            },
+            format: args.format,
             label_count: args.label_count,
             labels_first: args.labels_first,
             zero_based: args.zero_based,
@@ -97,31 +78,21 @@ pub(super) fn run(context: &Context<'_>, args: &ImportArgs) -> Result<()> {
         Ok(())
     })?;
     phases.end("read");
-    let groups: Vec<(&'static str, &SparseMatrix)> = read
-        .iter()
-        .flat_map(|data| {
-            let parts =
-                [("features", &data.features), ("labels", &data.labels), ("marginals", &data.marginals)];
-            parts.into_iter().filter_map(|(group, part)| Some((group, part.as_ref()?)))
-        })
-        .collect();
-    let mut present: Vec<u64> = groups
-        .iter()
-        .flat_map(|(group, part)| {
-            let number = GROUPS.iter().position(|name| name == group).unwrap_or(0);
-            [number as u64, part.rows as u64, part.columns as u64]
-        })
-        .collect();
-    world.broadcast(&mut present);
-    let matrices: Vec<LocalMatrix<'_>> = present
+    let parts = read.iter().flat_map(|data| [&data.features, &data.labels, &data.marginals]);
+    let groups: Vec<(usize, &SparseMatrix)> =
+        parts.enumerate().filter_map(|(group, part)| Some((group, part.as_ref()?))).collect();
+    let shape = |&(group, part): &(usize, &SparseMatrix)| [group, part.rows, part.columns].map(|n| n as u64);
+    let mut shapes: Vec<u64> = groups.iter().flat_map(shape).collect();
+    world.broadcast(&mut shapes);
+    let matrices: Vec<LocalMatrix<'_>> = shapes
         .chunks(3)
         .enumerate()
-        .map(|(at, described)| {
+        .map(|(at, shape)| {
             let part = groups.get(at).map(|(_, part)| *part);
             LocalMatrix {
-                group: GROUPS[described[0] as usize],
-                rows: described[1],
-                columns: described[2],
+                group: GROUPS[shape[0] as usize],
+                rows: shape[1],
+                columns: shape[2],
                 local: part.map_or(RowsView::new(&[0], &[], &[]), |part| {
                     RowsView::new(&part.indptr, &part.indices, &part.values)
                 }),
@@ -141,7 +112,8 @@ pub(super) fn run(context: &Context<'_>, args: &ImportArgs) -> Result<()> {
     }
     for (group, part) in &groups {
         console.line(format_args!(
-            "{group}: {} x {}, {} entries",
+            "{}: {} x {}, {} entries",
+            GROUPS[*group],
             format_count(part.rows as u64),
             format_count(part.columns as u64),
             format_count(part.indices.len() as u64)
@@ -150,15 +122,9 @@ pub(super) fn run(context: &Context<'_>, args: &ImportArgs) -> Result<()> {
     console.wrote(&args.out);
     console.phases(&phases);
     console.json(world, || {
-        let shapes: serde_json::Map<String, serde_json::Value> = groups
-            .iter()
-            .map(|(group, part)| {
-                let facts =
-                    json!({"rows": part.rows, "columns": part.columns, "entries": part.indices.len()});
-                ((*group).to_owned(), facts)
-            })
-            .collect();
-        json!({ "groups": shapes })
+        let facts = |part: &SparseMatrix| json!({"rows": part.rows, "columns": part.columns, "entries": part.indices.len()});
+        let shapes = groups.iter().map(|(group, part)| (GROUPS[*group].to_owned(), facts(part)));
+        json!({ "groups": shapes.collect::<serde_json::Map<_, _>>() })
     })
 }
 

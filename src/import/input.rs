@@ -84,21 +84,22 @@ fn is_word(text: &str) -> bool {
     text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
-/// How a file is laid out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+/// The format of a file; the help of `macrok import` shows these comments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, clap::ValueEnum)]
 pub enum Format {
-    /// By file name, else by the first line.
+    /// By file name, otherwise by the first line
     #[default]
     Auto,
-    /// Header `rows features labels`, then `l,l f:v f:v`, zero-based.
+    /// Extreme Classification: header `rows features labels`, then `l,l f:v f:v`, counted from 0
+    #[value(name = "xc")]
     ExtremeClassification,
-    /// The same lines without a header.
+    /// Lines `l,l f:v f:v` without a header
     Libsvm,
-    /// Mulan's ARFF, dense or sparse.
+    /// ARFF of Mulan, dense or sparse
     Arff,
-    /// NumPy arrays, sparse as SciPy saves them or dense.
+    /// NumPy arrays, dense or sparse as saved by SciPy
     Npz,
-    /// Marginals as text, `label:score label:score` a line.
+    /// Marginals as text: a line of `label:score` pairs per row
     Predictions,
 }
 

@@ -41,7 +41,8 @@ pub(super) fn read_job<'d>(
 ) -> Result<Job<'d>> {
     let sections = Sections::find(document, defaults)?;
     let given = |key: &str| sections.top.item(key);
-    let item = |key: &str| given(key).or_else(|| defaults.top().item(key)).expect("defaults.toml has every key");
+    let item =
+        |key: &str| given(key).or_else(|| defaults.top().item(key)).expect("defaults.toml has every key");
 
     let budgets = item("k").list("[1, 3, 5]", |item| item.at_least(1).map(|k| k as usize))?;
     let metrics = item("metrics").list("[\"macro-f1\"]", read_metric)?;

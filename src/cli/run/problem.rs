@@ -34,11 +34,11 @@ pub(super) enum Problem {
     Option(String),
     #[error("[{section}] needs `{key}`: {why}")]
     MissingKey { section: &'static str, key: &'static str, why: &'static str },
-    #[error("[{section}] has both `{first}` and `{second}`, but rows are either read or generated; leave one out")]
-    FilesAndSynth { section: &'static str, first: &'static str, second: &'static str },
     #[error(
-        "`{key}`{section} is {found}, but {{data}} needs --data; run: macrok run {file} --data FOLDER"
+        "[{section}] has both `{first}` and `{second}`, but rows are either read or generated; leave one out"
     )]
+    FilesAndSynth { section: &'static str, first: &'static str, second: &'static str },
+    #[error("`{key}`{section} is {found}, but {{data}} needs --data; run: macrok run {file} --data FOLDER")]
     NoDataFolder { key: String, section: String, found: String, file: String },
     #[error(
         "`{key}`{section} is {found}, but a path may only start with {{data}} (the folder of --data) and contain \
