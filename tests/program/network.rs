@@ -151,7 +151,7 @@ fn impossible_trainings_are_refused() {
         ("--dropout 1", "--dropout is 1, but must be a number from 0 to 0.9"),
         ("--learning-rate 0", "--learning-rate is 0, but must be a number above 0 and at most 1"),
         ("--batch 0", "--batch is 0, but must be a whole number from 1 to 1048576"),
-        ("--validation 0 --search", "--search needs rows that are held out"),
+        ("--validation 0 --search", "--search needs held-out rows"),
     ];
     for (options, says) in checked {
         let folder = tempfile::tempdir().unwrap();
