@@ -1,6 +1,6 @@
 //! Errors of the program and their exit statuses.
 //!
-//! Each module has an error type of its own, which implements [`ModuleError`] and converts into [`Error`] with `?`.
+//! Each module has its own error type, which implements [`ModuleError`] and converts into [`Error`] with `?`.
 
 /// The exit statuses scripts may rely on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub enum Error {
     /// Bad usage that another process of the job reports.
     #[error("already reported by another process")]
     ReportedElsewhere,
-    /// What `World::agree` returns on every rank when at least one of them failed.
+    /// An error of the first rank that failed, returned by `World::agree` on every rank.
     #[error("{message}")]
     Agreed { message: String, status: ExitStatus },
 }

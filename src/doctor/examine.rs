@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::host::host_name;
 use crate::load::{ExtraMemory, LoadOptions, LoadSummary, plan_load};
 use crate::machine::{Launcher, NodeSettings, Processors, Threads};
-use crate::memory::{LimitSource, MemoryLimit, memory_limits};
+use crate::memory::{MemoryLimit, memory_limits};
 use crate::probe::{AllreduceTiming, read_bandwidth, time_allreduce};
 use crate::store::library_version;
 use crate::world::{Nodes, World, mpi_library};
@@ -119,14 +119,4 @@ fn bytes_to_read(processors: &Processors, memory_limits: &[MemoryLimit]) -> usiz
     let wanted = (4 * processors.cache_bytes).clamp(128 << 20, 2 << 30);
     let free = memory_limits.iter().map(|limit| limit.available).min().unwrap_or(u64::MAX);
     wanted.min(free / 8) as usize
-}
-
-impl RankReport {
-    /// Returns the limit that leaves the least memory to this rank and those that share the limit.
-    pub fn tightest_limit(&self) -> Option<&MemoryLimit> {
-        self.memory_limits
-            .iter()
-            .filter(|limit| !matches!(limit.source, LimitSource::Process { .. }))
-            .min_by_key(|limit| limit.available)
-    }
 }

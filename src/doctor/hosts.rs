@@ -2,6 +2,7 @@
 
 use super::examine::{JobReport, RankReport};
 use crate::machine::{CpuSet, format_ranges};
+use crate::memory::LimitSource;
 
 /// A host and its ranks.
 pub struct Host<'j> {
@@ -52,8 +53,9 @@ impl Host<'_> {
 
     /// Returns the free and the total bytes of the tightest memory limit that any rank sees.
     pub fn memory(&self) -> Option<(u64, u64)> {
-        let memory_limits = self.ranks.iter().filter_map(|rank| rank.tightest_limit());
-        memory_limits.min_by_key(|limit| limit.available).map(|limit| (limit.available, limit.total))
+        let limits = self.ranks.iter().flat_map(|rank| &rank.memory_limits);
+        let limits = limits.filter(|limit| !matches!(limit.source, LimitSource::Process { .. }));
+        limits.min_by_key(|limit| limit.available).map(|limit| (limit.available, limit.total))
     }
 
     pub fn rank_numbers(&self) -> String {

@@ -35,11 +35,6 @@ impl Folder {
         &self.root
     }
 
-    /// Whether an experiment has used the folder.
-    pub fn is_experiment(&self) -> bool {
-        self.lock_file().is_file()
-    }
-
     /// Refuses a folder with other files.
     pub fn check(&self) -> Result<()> {
         let folder = self.root.clone();
@@ -47,7 +42,7 @@ impl Folder {
             return Err(ExperimentError::NotFolder { folder }.into());
         }
         let has_files = std::fs::read_dir(&folder).is_ok_and(|mut files| files.next().is_some());
-        if has_files && !self.is_experiment() {
+        if has_files && !self.lock_file().is_file() {
             return Err(ExperimentError::NotOurs { folder }.into());
         }
         Ok(())

@@ -41,7 +41,8 @@ impl FileStamp {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct CachedHash {
-    look: FileStamp,
+    #[serde(rename = "look")]
+    stamp: FileStamp,
     content: String,
 }
 
@@ -72,54 +73,48 @@ impl HashCache {
 
     /// Returns the hash of an input, on every rank. Collective.
     pub fn input_hash(&mut self, world: &World, path: &Path) -> Result<String> {
-        let look = world.agree(world.is_root().then(|| FileStamp::at(path)).transpose())?;
-        let (bytes, known) = world.broadcast_json(look.map(|look| {
-            self.inputs.insert(path.into(), look);
-            (look.bytes, self.lookup(path, look))
+        let stamp = world.agree(world.is_root().then(|| FileStamp::at(path)).transpose())?;
+        let (bytes, known) = world.broadcast_json(stamp.map(|stamp| {
+            self.inputs.insert(path.into(), stamp);
+            (stamp.bytes, self.lookup(path, stamp))
         }));
-        if let Some(content) = known {
-            return Ok(content);
+        match known {
+            Some(content) => Ok(content),
+            None => Ok(self.remember(path, stamp, hash_file(world, path, bytes)?)),
         }
-        let content = hash_file(world, path, bytes)?;
-        if let Some(look) = look {
-            self.remember(path, look, &content);
-        }
-        Ok(content)
     }
 
     /// Returns bytes and hash of a file of the output folder. On rank 0.
     pub fn output_hash(&mut self, path: &Path) -> Result<(u64, String)> {
-        let look = FileStamp::at(path)?;
-        let content = match self.lookup(path, look) {
+        let stamp = FileStamp::at(path)?;
+        let content = match self.lookup(path, stamp) {
             Some(content) => content,
-            None => {
-                let content = hash_file_alone(path, look.bytes)?;
-                self.remember(path, look, &content);
-                content
-            }
+            None => self.remember(path, Some(stamp), hash_file_alone(path, stamp.bytes)?),
         };
-        Ok((look.bytes, content))
+        Ok((stamp.bytes, content))
     }
 
     /// Fails if an input has changed since this run began.
     pub fn check_unchanged(&self) -> Result<()> {
-        let changed = self.inputs.iter().find(|(path, look)| FileStamp::at(path).ok() != Some(**look));
+        let changed = self.inputs.iter().find(|(path, stamp)| FileStamp::at(path).ok() != Some(**stamp));
         match changed {
             Some((path, _)) => Err(ExperimentError::Changed { file: path.clone() }.into()),
             None => Ok(()),
         }
     }
 
-    fn lookup(&self, path: &Path, now: FileStamp) -> Option<String> {
+    fn lookup(&self, path: &Path, stamp: FileStamp) -> Option<String> {
         let known = self.known.get(&absolute(path))?;
-        (known.look == now).then(|| known.content.clone())
+        (known.stamp == stamp).then(|| known.content.clone())
     }
 
-    fn remember(&mut self, path: &Path, look: FileStamp, content: &str) {
-        if look.is_settled() {
-            self.known.insert(absolute(path), CachedHash { look, content: content.to_owned() });
+    /// Adds a hash to the cache and returns it.
+    fn remember(&mut self, path: &Path, stamp: Option<FileStamp>, content: String) -> String {
+        if let Some(stamp) = stamp.filter(|stamp| stamp.is_settled()) {
+            self.known.insert(absolute(path), CachedHash { stamp, content: content.clone() });
             self.is_changed = true;
         }
+        content
     }
 }
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::ToDoReason;
 use crate::checkpoint::Fingerprint;
 use crate::error::Result;
 use crate::store::{Overwrite, write_text};
@@ -27,14 +28,6 @@ pub(super) struct OutputFile {
     pub content: String,
 }
 
-/// The outcome of reading a record.
-#[derive(Debug, PartialEq)]
-pub(super) enum RecordRead {
-    Missing,
-    Damaged,
-    Valid(Box<Record>),
-}
-
 #[derive(Serialize, Deserialize)]
 struct RecordFile {
     checksum: String,
@@ -42,16 +35,16 @@ struct RecordFile {
 }
 
 impl Record {
-    pub fn read(path: &Path) -> RecordRead {
-        let text = match std::fs::read(path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return RecordRead::Missing,
-            Err(_) => return RecordRead::Damaged,
-            Ok(text) => text,
-        };
+    /// Reads a record, or returns why the step is to be run.
+    pub fn read(path: &Path) -> Result<Record, ToDoReason> {
+        let text = std::fs::read(path).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => ToDoReason::New,
+            _ => ToDoReason::DamagedRecord,
+        })?;
         let stored: Option<RecordFile> = serde_json::from_slice(&text).ok();
         let whole = stored.filter(|stored| stored.checksum == checksum(&stored.record));
         let record = whole.and_then(|stored| serde_json::from_value(stored.record).ok());
-        record.map_or(RecordRead::Damaged, |record| RecordRead::Valid(Box::new(record)))
+        record.ok_or(ToDoReason::DamagedRecord)
     }
 
     /// Writes the record completely or not at all.
@@ -86,9 +79,9 @@ mod tests {
     fn reads_what_was_written() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("r.json");
-        assert_eq!(Record::read(&path), RecordRead::Missing);
+        assert_eq!(Record::read(&path), Err(ToDoReason::New));
         record().write(&path).unwrap();
-        assert_eq!(Record::read(&path), RecordRead::Valid(Box::new(record())));
+        assert_eq!(Record::read(&path), Ok(record()));
     }
 
     #[test]
@@ -100,7 +93,7 @@ mod tests {
         for (from, to) in [("\"3\"", "\"4\""), ("\"bytes\": 7", "\"bytes\": 8"), ("0.3", "0.4"), ("}", "")] {
             assert!(text.contains(from), "{from} in {text}");
             std::fs::write(&path, text.replacen(from, to, 1)).unwrap();
-            assert_eq!(Record::read(&path), RecordRead::Damaged, "{from} to {to}");
+            assert_eq!(Record::read(&path), Err(ToDoReason::DamagedRecord), "{from} to {to}");
         }
     }
 }

@@ -21,7 +21,7 @@ use crate::world::World;
 
 /// Runs the steps that no earlier run has finished, in order, and records each. Rank 0 gets the results. Collective.
 ///
-/// When `control` is asked to stop, it stops between two steps or within a fit, and the error has the status
+/// When `control` requests a stop, it stops between two steps or within a fit, and the error has the status
 /// [`Stopped`](crate::error::ExitStatus::Stopped).
 pub fn run_experiment(
     context: RunContext<'_>,
@@ -39,7 +39,7 @@ pub fn run_experiment(
     for (done, &at) in to_do.iter().enumerate() {
         let step = &plan.steps[at];
         fault::inject(world.rank(), "step")?;
-        stop_if_asked(world, control, longest, at)?;
+        stop_if_requested(world, control, longest, at)?;
         let start = Instant::now();
         let (result, text) = runner.run_step(step, most_rules(&results))?;
         let taken = start.elapsed();
@@ -75,7 +75,7 @@ pub fn run_experiment(
 }
 
 /// Stops before step `next` when requested. A step that cannot be interrupted takes up to `longest`. Collective.
-fn stop_if_asked(world: &World, control: &StopControl, longest: Duration, next: usize) -> Result<()> {
+fn stop_if_requested(world: &World, control: &StopControl, longest: Duration, next: usize) -> Result<()> {
     let Some(reason) = control.stop_requested(world, longest) else { return Ok(()) };
     let steps = count_noun(next, "step");
     world.agree(Err(Error::Stopped(format!("{reason}: stopped after {steps}; their results are kept"))))

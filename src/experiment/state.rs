@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::folder::Folder;
 use super::hash_cache::HashCache;
-use super::record::{Record, RecordRead};
+use super::record::Record;
 use super::step::{Action, ExperimentStep};
 use crate::checkpoint::snapshot_exists;
 
@@ -85,11 +85,7 @@ fn reusable_record(
     hashes: &mut HashCache,
     step: &ExperimentStep,
 ) -> Result<Record, ToDoReason> {
-    let record = match Record::read(&folder.record_file(&step.action)) {
-        RecordRead::Missing => return Err(ToDoReason::New),
-        RecordRead::Damaged => return Err(ToDoReason::DamagedRecord),
-        RecordRead::Valid(record) => record,
-    };
+    let record = Record::read(&folder.record_file(&step.action))?;
     if record.facts != step.fingerprint {
         let difference = record.facts.difference(&step.fingerprint);
         return Err(ToDoReason::Changed(difference.unwrap_or_else(|| "other options".into())));
@@ -102,7 +98,7 @@ fn reusable_record(
             _ => return Err(ToDoReason::OutputDiffers),
         }
     }
-    Ok(*record)
+    Ok(record)
 }
 
 #[cfg(test)]

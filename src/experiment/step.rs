@@ -21,7 +21,7 @@ impl FitOrTest {
     }
 }
 
-/// What a step does.
+/// The work of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// Generates or splits data.

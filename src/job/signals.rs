@@ -38,8 +38,8 @@ pub fn exit_with_failure_on_abort() {
 /// Starts a thread that handles signals. Without it, as in tests, they have their default effect.
 pub fn handle_signals(world: &World) {
     let ignored = ignored_signals();
-    let heard = TERMINATING_SIGNALS.into_iter().filter(|signal| ignored & 1 << (signal - 1) == 0);
-    let Ok(mut signals) = Signals::new(heard) else {
+    let handled = TERMINATING_SIGNALS.into_iter().filter(|signal| ignored & 1 << (signal - 1) == 0);
+    let Ok(mut signals) = Signals::new(handled) else {
         tracing::warn!("cannot handle signals; they end macrok immediately");
         return;
     };

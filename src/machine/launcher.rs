@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::world::{LauncherVariables, SLURM_JOB_ID};
 
-/// What launcher and scheduler say about the job.
+/// Facts from the launcher and the scheduler.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Launcher {
     /// `None` when no launcher started this process.

@@ -12,9 +12,9 @@ use super::{CpuSet, read_number};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Processors {
     pub online: CpuSet,
-    /// Those of the job or container, to which its processes can be bound.
+    /// Processors of the job or container, to which its processes can be bound.
     pub granted: CpuSet,
-    /// Those this process may run on: its affinity mask.
+    /// Processors of the affinity mask of this process.
     pub allowed: CpuSet,
     /// Limits on processor time, the tightest first.
     pub quotas: Vec<Quota>,

@@ -12,7 +12,7 @@ use crate::shard::{LabelId, Shard};
 use crate::store::Location;
 use crate::world::World;
 
-/// How to evaluate.
+/// The options of an evaluation.
 #[derive(Clone, Debug)]
 pub struct EvaluateRequest {
     pub evaluation: Evaluation,

@@ -58,34 +58,29 @@ impl ScriptKind {
     ];
 
     pub fn name(self) -> &'static str {
-        match self {
-            ScriptKind::Train => "train",
-            ScriptKind::Marginals => "marginals",
-            ScriptKind::Fit => "fit",
-            ScriptKind::Evaluate => "evaluate",
-            ScriptKind::Predict => "predict",
-            ScriptKind::Run => "run",
-            ScriptKind::Sweep => "sweep",
-        }
+        self.name_and_body().0
     }
 
-    fn body(self) -> &'static str {
+    fn name_and_body(self) -> (&'static str, &'static str) {
         match self {
-            ScriptKind::Train | ScriptKind::Fit => FIT,
-            ScriptKind::Marginals | ScriptKind::Evaluate | ScriptKind::Predict => SHORT,
-            ScriptKind::Run => RUN,
-            ScriptKind::Sweep => SWEEP,
+            ScriptKind::Train => ("train", FIT),
+            ScriptKind::Marginals => ("marginals", SHORT),
+            ScriptKind::Fit => ("fit", FIT),
+            ScriptKind::Evaluate => ("evaluate", SHORT),
+            ScriptKind::Predict => ("predict", SHORT),
+            ScriptKind::Run => ("run", RUN),
+            ScriptKind::Sweep => ("sweep", SWEEP),
         }
     }
 
     /// Whether the job can stop early and resume.
     fn resumes(self) -> bool {
-        !matches!(self, ScriptKind::Marginals | ScriptKind::Evaluate | ScriptKind::Predict)
+        self.name_and_body().1 != SHORT
     }
 
     /// Whether the command has the option `--resume`; `run` resumes without it.
     pub fn takes_resume(self) -> bool {
-        matches!(self, ScriptKind::Train | ScriptKind::Fit)
+        self.name_and_body().1 == FIT
     }
 }
 
@@ -187,7 +182,8 @@ impl Display for Script {
         if let Some(arguments) = &self.arguments {
             writeln!(f, "\nset -- {}", shell_line(arguments))?;
         }
-        write!(f, "{}", self.kind.body().replace("@COMMAND@", self.kind.name()))
+        let (name, body) = self.kind.name_and_body();
+        write!(f, "{}", body.replace("@COMMAND@", name))
     }
 }
 

@@ -95,7 +95,7 @@ fn run_watchdog(rank: usize, host: &str, timeout: Duration, file: &PathBuf) {
                 // Nothing can be done about a failure here.
                 let _ = fs::write(file, format!("rank {rank} on {host} works\n"));
             }
-            WatchdogAction::End { waited } => {
+            WatchdogAction::End(waited) => {
                 eprintln!(
                     "macrok: error: rank {rank} on {host} has waited {:.0} s for the other ranks, and none of them has \
                      made progress: one hangs, or the network between them is gone; the job ends (--stall-timeout {})",
@@ -124,9 +124,8 @@ enum WatchdogAction {
     Nothing,
     /// Show the others that this rank works.
     Touch,
-    End {
-        waited: Duration,
-    },
+    /// End the job, with the time that this rank has waited.
+    End(Duration),
 }
 
 impl Liveness {
@@ -151,7 +150,7 @@ impl Liveness {
         }
         let waited = waiting.map_or(Duration::ZERO, |since| now.saturating_duration_since(since));
         if waited > self.patience && now - self.alive > self.patience {
-            return WatchdogAction::End { waited };
+            return WatchdogAction::End(waited);
         }
         WatchdogAction::Nothing
     }
@@ -192,10 +191,7 @@ mod tests {
         let begin = Instant::now();
         let mut liveness = Liveness::new(PATIENCE, begin);
         assert_eq!(advice(&mut liveness, begin, 59, None, 0), WatchdogAction::Nothing);
-        assert_eq!(
-            advice(&mut liveness, begin, 61, None, 0),
-            WatchdogAction::End { waited: Duration::from_secs(61) }
-        );
+        assert_eq!(advice(&mut liveness, begin, 61, None, 0), WatchdogAction::End(Duration::from_secs(61)));
     }
 
     #[test]
@@ -207,7 +203,7 @@ mod tests {
             assert_eq!(advice(&mut liveness, begin, 55 * minute, touched, 0), WatchdogAction::Nothing);
         }
         let last = Some((99, 0, 1));
-        assert!(matches!(advice(&mut liveness, begin, 55 * 99 + 61, last, 0), WatchdogAction::End { .. }));
+        assert!(matches!(advice(&mut liveness, begin, 55 * 99 + 61, last, 0), WatchdogAction::End(_)));
     }
 
     #[test]
