@@ -7,7 +7,7 @@ use crate::shard::LabelId;
 /// The probabilities that labels are predicted for one row, as multiples of 1 / [`TOTAL_WEIGHT`]. As integers they sum to
 /// exactly k, so that rounding can neither lose nor repeat a label.
 #[derive(Default)]
-pub struct MadowSampler {
+pub(super) struct MadowSampler {
     chances: Vec<(LabelId, f32, u64)>,
     picks: Vec<Pick>,
 }

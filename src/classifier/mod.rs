@@ -2,7 +2,7 @@
 //!
 //! A [`Rule`] is a linear classifier: a slope and an intercept for each label, of which it predicts the k labels with the
 //! largest `slope * marginal + intercept`. A [`Mixture`] of weighted rules is the classifier that Frank-Wolfe finds; to
-//! predict a row, one rule is drawn, or k labels by [`MadowSampler`]. Baselines ([`baseline_rule`]) are single rules.
+//! predict a row, one rule is drawn, or k labels by Madow's scheme ([`Sampling`]). Baselines ([`baseline_rule`]) are single rules.
 //!
 //! Counting the predictions of a rule over all rows is most of a fit's work ([`CountingPass`]). From the inside out:
 //!
@@ -33,12 +33,10 @@ mod zero_labels;
 
 pub use baseline::{BaselineConstants, BaselineStrategy, baseline_rule, propensities};
 pub use kernel::Kernel;
-pub use madow::MadowSampler;
 pub use mixture::{Mixture, Sampling};
 pub use pass::{CountingPass, DrawOptions, add_counts, count_positives, count_predictions, fold_predictions};
-pub use prepared_rule::PreparedRule;
 pub use rule::{Candidates, Rule};
-pub use select::{Pick, Selector};
+pub use select::Pick;
 
 #[cfg(test)]
 mod kernel_equivalence_tests;

@@ -7,7 +7,7 @@ use super::zero_labels::ZeroLabels;
 use crate::shard::{Column, LabelId, Marginals};
 
 /// A rule prepared for many rows of the same marginals.
-pub struct PreparedRule<'m> {
+pub(super) struct PreparedRule<'m> {
     pub(super) k: usize,
     pub(super) candidates: Candidates,
     pub(super) kernel: Kernel,

@@ -80,7 +80,7 @@ impl ChosenLabels {
 
 /// Selects labels of rows, in space reused from row to row.
 #[derive(Default)]
-pub struct Selector {
+pub(super) struct Selector {
     /// One for each row of a group.
     top_k: Vec<RowTopK>,
     space: RowScratch,

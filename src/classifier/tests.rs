@@ -8,7 +8,10 @@ use proptest::prelude::*;
 use proptest::strategy::Strategy as Generate;
 
 use super::BaselineStrategy;
+use super::madow::MadowSampler;
 use super::mixture::TOTAL_WEIGHT;
+use super::prepared_rule::PreparedRule;
+use super::select::Selector;
 use super::*;
 use crate::shard::{FixedPoint, LabelId, Marginals, Shard, Targets, TrueLabels};
 use crate::sparse::Csr;

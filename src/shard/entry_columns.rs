@@ -7,7 +7,7 @@ use super::index::{Code, Column, EntryIndex, LabelId};
 use super::marginals::PADDING;
 use super::row_blocks::{Pieces, RowBlocks};
 use crate::buffers::ZeroedArray;
-use crate::buffers::prefetch::{gather_prefetched, read_cache_lines};
+use crate::buffers::prefetch::{prefetch_ahead, read_cache_lines};
 
 /// A code for every entry and, if columns share codes, an offset.
 ///
@@ -187,9 +187,9 @@ fn renumber<R: Copy + Into<u16>>(
 ) {
     labels.clear();
     labels.extend(codes.iter().zip(&*offsets).map(|(&code, &offset)| join_halves(code, offset.into())));
-    for ((code, offset), coded_label) in
-        codes.iter_mut().zip(offsets).zip(gather_prefetched(coded_labels, labels))
-    {
+    for (turn, (code, offset)) in codes.iter_mut().zip(offsets).enumerate() {
+        prefetch_ahead(coded_labels, labels, turn, |&label| label as usize);
+        let coded_label = coded_labels[labels[turn] as usize];
         (*code, *offset) = (coded_label as u16, narrow((coded_label >> 16) as u16));
     }
 }
