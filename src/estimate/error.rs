@@ -17,8 +17,8 @@ pub enum EstimateError {
     #[error("{data}: no row has a label, so there is nothing to train on; check --labels")]
     NoLabels { data: String },
     #[error(
-        "cannot calibrate: {positives} of the {pairs} marginals of {rows} held-out rows belong to true labels, but some must and \
-         some must not; increase --calibrate-share, or omit --calibrate"
+        "--calibrate: {positives} of {pairs} marginals of {rows} held-out rows belong to true labels: expected some, but not \
+         all; pass a larger --calibrate-share, or omit --calibrate"
     )]
     NothingToCalibrate { rows: u64, pairs: u64, positives: u64 },
 }

@@ -5,15 +5,15 @@
 
 mod calibrate;
 mod error;
+mod estimator_options;
 pub mod mlp;
 mod model;
 pub mod plt;
-mod recorded_options;
 mod top_marginals;
 mod vector_math;
 
 pub use calibrate::{CalibrationCounts, CalibrationOptions, CalibrationRows, calibrate, hold_out};
 pub use error::EstimateError;
+pub use estimator_options::{EstimatorOptions, TrainingRun};
 pub use model::{Model, PredictOptions, predict_marginals};
-pub use recorded_options::RecordedOptions;
 pub use top_marginals::TopMarginals;

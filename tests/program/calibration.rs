@@ -197,8 +197,8 @@ fn impossible_calibrations_are_refused() {
     let cases = [
         ("few.h5", "0", "--calibrate-share is 0, but must be a number above 0 and below 1"),
         ("few.h5", "1.5", "--calibrate-share is 1.5, but must be a number above 0 and below 1"),
-        ("few.h5", "0.1", "--calibrate-share 0.1 of 3 rows leaves none to learn from, or none to hold out"),
-        ("rare.h5", "0.1", "--calibrate: of the "),
+        ("few.h5", "0.1", "--calibrate-share 0.1 of 3 rows leaves no rows to train on, or none to calibrate with"),
+        ("rare.h5", "0.1", "held-out rows belong to true labels"),
     ];
     for (data, share, expected) in cases {
         let args =

@@ -17,7 +17,7 @@ use super::values::{output_file, within};
 use crate::calibration::CalibrationMethod;
 use crate::checkpoint::{CheckpointSession, Fingerprint};
 use crate::error::Result;
-use crate::estimate::{CalibrationRows, EstimateError, calibrate, hold_out};
+use crate::estimate::{CalibrationRows, EstimateError, TrainingRun, calibrate, hold_out};
 use crate::fault;
 use crate::format::format_count;
 use crate::load::{Examples, plan_examples};
@@ -114,7 +114,9 @@ pub(super) fn run(context: &Context<'_>, args: &TrainArgs) -> Result<()> {
     }
     let policy = request.checkpoint_policy.as_ref();
     let (mut session, saved) = CheckpointSession::open(world, control, policy, made_from.clone(), console)?;
-    let trained = request.estimator.train(world, &examples, saved, &mut session, console)?;
+    let trained = request
+        .estimator
+        .train(&examples, TrainingRun { world, saved, session: &mut session, progress: console })?;
     phases.end("train");
     let mut file = trained.unwrap_or_default();
     if let Some(calibration) = request.calibrate {
@@ -163,12 +165,16 @@ fn load(context: &Context<'_>, request: &TrainRequest<'_>) -> Result<(Examples, 
         format_count(plan.features()),
         format_count(plan.labels().unwrap_or(0)),
     ));
-    let examples = plan.load(request.estimator.held())?;
-    let digest = examples.digest(world, request.estimator.held());
+    let examples = plan.load(request.estimator.row_distribution())?;
+    let digest = examples.digest(world, request.estimator.row_distribution());
     let (examples, held_out) = match request.calibrate {
-        Some(calibration) => {
-            hold_out(world, examples, request.estimator.held(), calibration.share, request.args.seed)?
-        }
+        Some(calibration) => hold_out(
+            world,
+            examples,
+            request.estimator.row_distribution(),
+            calibration.share,
+            request.args.seed,
+        )?,
         None => (examples, CalibrationRows::default()),
     };
     let entries = examples.labels.as_ref().map_or(0, |labels| labels.nnz() as u64);

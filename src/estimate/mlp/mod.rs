@@ -25,4 +25,3 @@ mod validation;
 pub use loss::Loss;
 pub use network::{Network, NetworkShape};
 pub use options::NetworkOptions;
-pub use train::train;

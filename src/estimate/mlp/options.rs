@@ -3,7 +3,11 @@
 use serde_json::{Value, json};
 
 use super::loss::Loss;
-use crate::estimate::RecordedOptions;
+use super::train::train;
+use crate::error::Result;
+use crate::estimate::{EstimatorOptions, TrainingRun};
+use crate::load::{Examples, RowDistribution};
+use crate::store::ModelFile;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct NetworkOptions {
@@ -27,7 +31,7 @@ pub struct NetworkOptions {
     pub seed: u64,
 }
 
-impl RecordedOptions for NetworkOptions {
+impl EstimatorOptions for NetworkOptions {
     fn estimator(&self) -> &'static str {
         "mlp"
     }
@@ -48,6 +52,14 @@ impl RecordedOptions for NetworkOptions {
             ("patience", json!(self.patience)),
             ("search", json!(self.search)),
         ]
+    }
+
+    fn row_distribution(&self) -> RowDistribution {
+        RowDistribution::Split
+    }
+
+    fn train(&self, examples: &Examples, run: TrainingRun<'_, '_>) -> Result<Option<ModelFile>> {
+        train(self, examples, run)
     }
 }
 

@@ -14,7 +14,7 @@ use super::trial::{Trial, TrialResult, best_trial, next_trial};
 use super::validation::{ValidationScores, validate};
 use crate::checkpoint::{CheckpointSession, SavedParts};
 use crate::error::{Result, usage};
-use crate::estimate::RecordedOptions;
+use crate::estimate::{EstimatorOptions, TrainingRun};
 use crate::fault;
 use crate::format::format_seconds;
 use crate::load::{Examples, total_positives};
@@ -26,14 +26,12 @@ use crate::world::World;
 
 /// Trains a network on the rows of all ranks, each of which has its own. Returns the model on rank 0. Its bits depend only
 /// on the examples, the options and the number of ranks. Collective.
-pub fn train(
-    world: &World,
-    examples: &Examples,
+pub(super) fn train(
     options: &NetworkOptions,
-    saved: Option<SavedParts>,
-    session: &mut CheckpointSession<'_>,
-    progress: &dyn Progress,
+    examples: &Examples,
+    run: TrainingRun<'_, '_>,
 ) -> Result<Option<ModelFile>> {
+    let TrainingRun { world, saved, session, progress } = run;
     let labels = examples.labels.as_ref().expect("examples for training have labels");
     let entries: u64 = world.gather_to_all(examples.features.nnz() as u64).iter().sum();
     let trainer = Trainer {

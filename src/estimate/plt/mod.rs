@@ -27,4 +27,3 @@ mod tree;
 pub use compiled_forest::CompiledForest;
 pub use forest::Forest;
 pub use options::{TreeOptions, TreeShape};
-pub use train::train;

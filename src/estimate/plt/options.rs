@@ -2,7 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::estimate::RecordedOptions;
+use super::train::train;
+use crate::error::Result;
+use crate::estimate::{EstimatorOptions, TrainingRun};
+use crate::load::{Examples, RowDistribution};
+use crate::store::ModelFile;
 
 /// The arrangement of the labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +31,7 @@ pub struct TreeOptions {
     pub seed: u64,
 }
 
-impl RecordedOptions for TreeOptions {
+impl EstimatorOptions for TreeOptions {
     fn estimator(&self) -> &'static str {
         match self.shape {
             TreeShape::Trees { .. } => "plt",
@@ -54,5 +58,14 @@ impl RecordedOptions for TreeOptions {
             ("threshold", json!(self.threshold.to_string().parse::<f64>().unwrap_or(0.0))),
         ]);
         named
+    }
+
+    fn row_distribution(&self) -> RowDistribution {
+        // The upper nodes of a tree see all rows.
+        RowDistribution::Replicated
+    }
+
+    fn train(&self, examples: &Examples, run: TrainingRun<'_, '_>) -> Result<Option<ModelFile>> {
+        train(self, examples, run)
     }
 }

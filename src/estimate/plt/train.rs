@@ -12,27 +12,23 @@ use super::schedule::{Task, all_tasks, assign_to_ranks, plan_rounds};
 use super::train_unit::{ColumnBuffer, UnitRows};
 use super::training_set::{Positives, TrainingSet, normalised_rows};
 use super::tree::{Tree, grow_trees};
-use crate::checkpoint::{CheckpointSession, SavedParts, Snapshot, SnapshotPart};
+use crate::checkpoint::{Snapshot, SnapshotPart};
 use crate::error::Result;
-use crate::estimate::RecordedOptions;
+use crate::estimate::{EstimatorOptions, TrainingRun};
 use crate::fault;
 use crate::format::format_count;
 use crate::heartbeat::beat;
 use crate::load::Examples;
-use crate::progress::Progress;
 use crate::sparse::RowsView;
 use crate::store::ModelFile;
 use crate::world::World;
 
 /// Trains a forest on examples that every rank has. Returns the model on rank 0. Its bits depend only on the examples and
 /// the options. Collective.
-pub fn train(
-    world: &World,
-    examples: &Examples,
+pub(super) fn train(
     options: &TreeOptions,
-    saved: Option<SavedParts>,
-    session: &mut CheckpointSession<'_>,
-    progress: &dyn Progress,
+    examples: &Examples,
+    run: TrainingRun<'_, '_>,
 ) -> Result<Option<ModelFile>> {
     let labels = examples.labels.as_ref().expect("examples for training have labels");
     let (features, label_rows) = (normalised_rows((&examples.features).into()), RowsView::from(labels));
@@ -48,12 +44,12 @@ pub fn train(
     let unknown = labels.cols() - trees[0].labels.len();
     if unknown > 0 {
         let [unknown, all] = [unknown, labels.cols()].map(|count| format_count(count as u64));
-        progress.message(&format!(
+        run.progress.message(&format!(
             "labels without a positive instance: {unknown} of {all}; their marginals will be 0"
         ));
     }
     let trainer = ForestTrainer::new(&training_set, &trees, options);
-    let Some(models) = trainer.train_all(world, saved, session, progress)? else { return Ok(None) };
+    let Some(models) = trainer.train_all(run)? else { return Ok(None) };
     let always_reached = NodeModels::always_reached();
     let (root, units) = match trainer.tasks[0].unit {
         Some(_) => (&always_reached, &models[..]),
@@ -100,13 +96,8 @@ impl<'t> ForestTrainer<'t> {
     }
 
     /// Trains all tasks, except those that are `saved`. Returns the models of each task on rank 0. Collective.
-    fn train_all(
-        &self,
-        world: &World,
-        saved: Option<SavedParts>,
-        session: &mut CheckpointSession<'_>,
-        progress: &dyn Progress,
-    ) -> Result<Option<Vec<NodeModels>>> {
+    fn train_all(&self, run: TrainingRun<'_, '_>) -> Result<Option<Vec<NodeModels>>> {
+        let TrainingRun { world, saved, session, progress } = run;
         let mut trained: Vec<EncodedUnit> = Vec::new();
         world.on_root(|| {
             let Some(saved) = saved else { return Ok(()) };
