@@ -168,7 +168,7 @@ fn impossible_trainings_are_refused() {
     refused(
         |_| (),
         "--estimator linear --tolerance nan",
-        "--tolerance is NaN, but must be a number above 0 and finite",
+        "--tolerance is nan, but must be a number above 0 and finite",
     );
 }
 
