@@ -11,7 +11,7 @@ use crate::classifier::{BaselineConstants, BaselineStrategy};
 use crate::error::Result;
 use crate::evaluate::{Evaluation, EvaluationMode};
 use crate::load::LoadOptions;
-use crate::optimize::{Epsilon, FitConfig, InitialSource};
+use crate::optimize::{Epsilon, FrankWolfeOptions, InitialSource};
 use crate::pipeline::EvaluateRequest;
 use crate::split::Split;
 use crate::store::{Location, Role};
@@ -114,8 +114,8 @@ pub(super) fn classifier_fingerprint(
             baseline_fingerprint(experiment.baselines, spec.k, *strategy, counted)
         }
         ClassifierMethod::FrankWolfe(FitSpec { metric, target, seed }) => {
-            let FitConfig { initial: _, step, max_iterations, tolerance, min_gain, epsilon, candidates } =
-                &experiment.search;
+            let FrankWolfeOptions { step, max_iterations, tolerance, min_gain, epsilon, candidates } =
+                &experiment.search.options;
             let mut facts = fingerprint(&[
                 ("k", &spec.k),
                 ("metric", &metric.text()),

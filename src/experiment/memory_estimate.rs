@@ -14,7 +14,7 @@ impl Experiment {
             return Ok(None);
         };
         let fits = self.strategies.contains(&StrategyChoice::FrankWolfe);
-        let most_rules = if fits { self.search.max_iterations as u64 + 1 } else { 1 };
+        let most_rules = if fits { self.search.options.max_iterations as u64 + 1 } else { 1 };
         let mut needs = memory_of_each_rank(test, scoring_memory(most_rules), ranks, threads)?;
         if fits {
             let (files, extra) = fit_load_request(fit, &self.targets);

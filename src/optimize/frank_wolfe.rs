@@ -11,27 +11,11 @@ use super::phase_seconds::timed;
 use super::problem::FitProblem;
 use super::root_solver::{RootSolver, SMOOTHED_DIRECTIONS, direction_epsilons};
 use super::state::{EndReason, FitEnd, FitResult, FitState, IterationCursor};
-use super::step_rule::StepRule;
 use crate::checkpoint::{SavedParts, Snapshot};
-use crate::classifier::Candidates;
 use crate::error::Result;
 use crate::fault;
 use crate::progress::Progress;
 use crate::world::World;
-
-#[derive(Clone, Copy, Debug)]
-pub struct FrankWolfeOptions {
-    pub k: usize,
-    pub epsilon: f64,
-    pub candidates: Candidates,
-    pub step: StepRule,
-    /// Iterations, each one pass over the rows.
-    pub max_iterations: usize,
-    /// A smaller step ends the search (the epsilon of Algorithm 1).
-    pub tolerance: f64,
-    /// A smaller gain, or a smaller gap, ends it.
-    pub min_gain: f64,
-}
 
 /// The effect of one iteration.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
@@ -67,14 +51,13 @@ impl<'a> FrankWolfe<'a> {
         saved: Option<SavedParts>,
         keeps_counts: bool,
     ) -> Result<FrankWolfe<'a>> {
-        let FitProblem { data, metric, ref initial, options } = *problem;
+        let FitProblem { data, metric, k, ref initial, options } = *problem;
         let population = &data.population;
-        let epsilons = direction_epsilons(&options, population);
-        let column_space = ColumnSpace::new(&data.shard.marginals, population, metric, options.k, &epsilons);
-        let mixture = column_space.to_columns(initial.mixture(population, options.k, options.candidates));
+        let epsilons = direction_epsilons(options.epsilon, population.rows);
+        let column_space = ColumnSpace::new(&data.shard.marginals, population, metric, k, &epsilons);
+        let mixture = column_space.to_columns(initial.mixture(population, k, options.candidates));
         let population = Arc::new(column_space.restrict_population(population));
-        let mut oracle =
-            Oracle::new(world, data.shard, Arc::clone(&population), options.k, options.candidates);
+        let mut oracle = Oracle::new(world, data.shard, Arc::clone(&population), k, options.candidates);
         let new_solver = |state| RootSolver::new(problem, Arc::clone(&population), column_space, state);
         let mut restored = None;
         world.on_root(|| {
@@ -91,7 +74,7 @@ impl<'a> FrankWolfe<'a> {
                 packed_counts.extend(keeps_counts.then(|| oracle.pack_counts()));
             });
             if world.is_root() {
-                let utility = column_space.bind(metric, options.k, options.epsilon).value(&current);
+                let utility = column_space.bind(metric, k, epsilons[0]).value(&current);
                 let state = FitState::new(mixture, current, utility);
                 solver = Some(new_solver(FitState { seconds: oracle.seconds, packed_counts, ..state }));
             }

@@ -1,14 +1,16 @@
 //! One fit: the data, the metric and the options.
 
 use super::fit_data::FitData;
-use super::frank_wolfe::FrankWolfeOptions;
 use super::initial::InitialClassifier;
+use super::options::FrankWolfeOptions;
 use crate::checkpoint::Fingerprint;
 use crate::measure::Metric;
 
 pub struct FitProblem<'a> {
     pub data: &'a FitData<'a>,
     pub metric: &'a Metric,
+    /// Labels to predict for each row.
+    pub k: usize,
     pub initial: InitialClassifier,
     pub options: FrankWolfeOptions,
 }
@@ -16,8 +18,8 @@ pub struct FitProblem<'a> {
 impl FitProblem<'_> {
     /// Returns everything that decides the bits of the result.
     pub fn fingerprint(&self) -> Fingerprint {
-        request_fingerprint(self.metric, &self.initial, &self.options)
-            .with("epsilon", self.options.epsilon)
+        request_fingerprint(self.metric, self.k, &self.initial, &self.options)
+            .with("epsilon", self.options.epsilon.for_rows(self.data.population.rows))
             .merge(self.data.fingerprint())
     }
 }
@@ -25,12 +27,13 @@ impl FitProblem<'_> {
 /// Returns the part of a problem's fingerprint that is known before the data: epsilon may depend on them.
 pub fn request_fingerprint(
     metric: &Metric,
+    k: usize,
     initial: &InitialClassifier,
     options: &FrankWolfeOptions,
 ) -> Fingerprint {
     Fingerprint::of_program()
         .with("metric", metric.text())
-        .with("k", options.k)
+        .with("k", k)
         .with("init", describe_initial(initial))
         .with("step", options.step.name())
         .with("max-iters", options.max_iterations)

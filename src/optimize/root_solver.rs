@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::column_space::ColumnSpace;
-use super::frank_wolfe::{FrankWolfeOptions, IterationOutcome};
+use super::frank_wolfe::IterationOutcome;
 use super::iteration::Iteration;
+use super::options::{Epsilon, FrankWolfeOptions};
 use super::problem::FitProblem;
 use super::state::{EndReason, FitEnd, FitState};
 use super::step_search::Step;
@@ -23,18 +24,17 @@ const SMOOTHING_INSTANCES: [f64; SMOOTHED_DIRECTIONS] = [1.0, 30.0];
 pub(super) const SMOOTHED_DIRECTIONS: usize = 2;
 
 /// Returns the epsilon of every direction: the metric's own, then the smoothed ones.
-pub(super) fn direction_epsilons(
-    options: &FrankWolfeOptions,
-    population: &Population,
-) -> [f64; 1 + SMOOTHED_DIRECTIONS] {
-    let [little, much] = SMOOTHING_INSTANCES.map(|instances| instances / population.rows as f64);
-    [options.epsilon, little, much]
+pub(super) fn direction_epsilons(epsilon: Epsilon, rows: u64) -> [f64; 1 + SMOOTHED_DIRECTIONS] {
+    let [little, much] = SMOOTHING_INSTANCES.map(|instances| instances / rows as f64);
+    [epsilon.for_rows(rows), little, much]
 }
 
 /// The state of rank 0, and what its decisions need.
 pub(super) struct RootSolver<'a> {
     metric: &'a Metric,
+    k: usize,
     options: FrankWolfeOptions,
+    epsilons: [f64; 1 + SMOOTHED_DIRECTIONS],
     pub objective: Objective,
     population: Arc<Population>,
     column_space: ColumnSpace<'a>,
@@ -51,10 +51,20 @@ impl<'a> RootSolver<'a> {
         column_space: ColumnSpace<'a>,
         state: FitState,
     ) -> Self {
-        let FitProblem { metric, options, .. } = *problem;
-        let objective = column_space.bind(metric, options.k, options.epsilon);
-        let (gradient, buffers) = (None, SegmentBuffers::default());
-        RootSolver { metric, options, objective, population, column_space, gradient, buffers, state }
+        let FitProblem { metric, k, options, .. } = *problem;
+        let epsilons = direction_epsilons(options.epsilon, population.rows);
+        RootSolver {
+            metric,
+            k,
+            options,
+            epsilons,
+            objective: column_space.bind(metric, k, epsilons[0]),
+            population,
+            column_space,
+            gradient: None,
+            buffers: SegmentBuffers::default(),
+            state,
+        }
     }
 
     /// Returns the best rule for the gradient of a direction (Algorithm 1, lines 7 to 9).
@@ -63,8 +73,7 @@ impl<'a> RootSolver<'a> {
         let gradient = match direction {
             0 => self.objective.gradient_with_value(state.utility, &state.current, spare),
             smoothed => {
-                let epsilon = direction_epsilons(&self.options, &self.population)[smoothed];
-                let objective = self.column_space.bind(self.metric, self.options.k, epsilon);
+                let objective = self.column_space.bind(self.metric, self.k, self.epsilons[smoothed]);
                 objective.gradient_reusing(&state.current, spare)
             }
         };

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::frank_wolfe::FrankWolfeOptions;
 use super::iteration::Iteration;
+use super::options::FrankWolfeOptions;
 use super::packed_counts::PackedCounts;
 use super::phase_seconds::PhaseSeconds;
 use crate::classifier::Mixture;
@@ -28,7 +28,7 @@ pub enum EndReason {
     Iterations,
 }
 
-/// Why a search ended.
+/// The reason for the end of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FitEnd {
     pub reason: EndReason,
@@ -69,7 +69,7 @@ pub struct FitState {
     pub utility: f64,
     /// Gap of the last rule of the metric's own gradient.
     pub gap: f64,
-    /// Why the metric's own gradient led no further, the last time that it did not.
+    /// The reason for the last stall in the direction of the metric's own gradient.
     pub stall: FitEnd,
     /// Steps taken.
     pub trajectory: Vec<Iteration>,

@@ -24,9 +24,10 @@ fn shard_of(rows: u64, labels: u32) -> Shard {
     Shard { rows: 0..rows, total_rows: rows, marginals, targets }
 }
 
+const K: usize = 3;
+
 const DEFAULTS: FrankWolfeOptions = FrankWolfeOptions {
-    k: 3,
-    epsilon: 1e-9,
+    epsilon: Epsilon::Fixed(1e-9),
     candidates: Candidates::All,
     step: StepRule::Search,
     max_iterations: 50,
@@ -41,7 +42,7 @@ fn fit(metric: &str, options: FrankWolfeOptions) -> FitResult {
 fn fit_from(initial: InitialClassifier, metric: &str, options: FrankWolfeOptions) -> FitResult {
     let (world, shard) = (World::alone(), shard());
     let (data, metric) = (FitData::new(&world, &shard), Metric::parse(metric).unwrap());
-    let problem = FitProblem { data: &data, metric: &metric, initial, options };
+    let problem = FitProblem { data: &data, metric: &metric, k: K, initial, options };
     super::fit(&world, problem, None, &StopControl::new(), &()).unwrap().fit.unwrap()
 }
 
@@ -141,7 +142,7 @@ fn resumes_from_any_iteration_to_the_same_bits() {
         let options = FrankWolfeOptions { step, max_iterations: 12, min_gain: 0.0, ..DEFAULTS };
         let metric = &Metric::parse(metric).unwrap();
         let problem =
-            FitProblem { data: &data, metric, initial: InitialClassifier::Random { seed: 3 }, options };
+            FitProblem { data: &data, metric, k: K, initial: InitialClassifier::Random { seed: 3 }, options };
         let whole = finished(interrupted(&world, &problem, 0));
         for before in 0..12 {
             let search = interrupted(&world, &problem, before);
@@ -210,11 +211,10 @@ fn finds_rules_by_label_where_columns_are_in_another_order() {
         let metric = &Metric::parse(metric).unwrap();
         let options = FrankWolfeOptions { max_iterations: 6, min_gain: 0.0, tolerance: 0.0, ..DEFAULTS };
         let problem =
-            FitProblem { data: &data, metric, initial: InitialClassifier::Random { seed: 5 }, options };
+            FitProblem { data: &data, metric, k: K, initial: InitialClassifier::Random { seed: 5 }, options };
         let fit = finished(interrupted(&world, &problem, 0));
-        let objective = metric.bind(options.k, options.epsilon);
-        // The same numbers label by label, from rules for all labels.
-        let count = |rule| count_predictions(&shard, rule, options.k, options.candidates);
+        let objective = metric.bind(K, 1e-9);
+        let count = |rule| count_predictions(&shard, rule, K, options.candidates);
         let tensors: Vec<ConfusionTensor> =
             fit.mixture.rules.iter().map(|rule| ConfusionTensor::new(&count(rule), population)).collect();
         let weighted: Vec<(f64, &ConfusionTensor)> =
@@ -223,8 +223,7 @@ fn finds_rules_by_label_where_columns_are_in_another_order() {
         assert!((value - fit.utility).abs() < 1e-12, "{}: {value} is not {}", metric.text(), fit.utility);
         assert!(!fit.trajectory.is_empty(), "{}: the start alone proves little", metric.text());
         if objective.ignores_labels_without_positives() {
-            let column_space =
-                ColumnSpace::new(&shard.marginals, population, metric, options.k, &[options.epsilon]);
+            let column_space = ColumnSpace::new(&shard.marginals, population, metric, K, &[1e-9]);
             assert!(column_space.columns < 40_000, "{}: no label is left out", metric.text());
             for rule in &fit.mixture.rules[1..] {
                 let all = rule.slopes.iter().zip(&rule.intercepts).enumerate();

@@ -51,7 +51,7 @@ impl FitRequest {
 
     /// Returns what decides the result, as far as it is known before the rows are loaded.
     pub fn fingerprint(&self, initial: &InitialClassifier) -> Fingerprint {
-        request_fingerprint(&self.metric, initial, &self.search.options(self.k, 1))
+        request_fingerprint(&self.metric, self.k, initial, &self.search.options)
     }
 
     /// Returns the memory needed in addition to the rows.
@@ -86,13 +86,12 @@ impl FitRequest {
 
     /// Returns the search problem on loaded rows.
     pub fn problem<'a>(&'a self, data: &'a FitData<'a>, initial: InitialClassifier) -> FitProblem<'a> {
-        let options = self.search.options(self.k, data.shard.total_rows);
-        FitProblem { data, metric: &self.metric, initial, options }
+        FitProblem { data, metric: &self.metric, k: self.k, initial, options: self.search.options }
     }
 
     /// Returns what the user should know about the metric, for data of `rows` rows.
     pub fn metric_warnings(&self, rows: u64) -> Vec<String> {
-        monotone::warnings(&self.metric.bind(self.k, self.search.epsilon.for_rows(rows)))
+        monotone::warnings(&self.metric.bind(self.k, self.search.options.epsilon.for_rows(rows)))
     }
 
     /// Searches, calls `searched`, and writes the classifier file. The checkpoint remains until the caller removes it.

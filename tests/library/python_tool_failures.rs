@@ -8,7 +8,7 @@ use macrok::classifier::{Candidates, Rule, count_predictions};
 use macrok::job::StopControl;
 use macrok::measure::Metric;
 use macrok::optimize::{
-    FitData, FitProblem, FitResult, FrankWolfeOptions, InitialClassifier, StepRule, best_step,
+    Epsilon, FitData, FitProblem, FitResult, FrankWolfeOptions, InitialClassifier, StepRule, best_step,
 };
 use macrok::shard::{FixedPoint, Marginals, Shard, Targets, TrueLabels};
 use macrok::sparse::Csr;
@@ -26,8 +26,7 @@ fn shard(rows: u64) -> Shard {
 
 fn fit(shard: &Shard, metric: &str) -> FitResult {
     let options = FrankWolfeOptions {
-        k: 3,
-        epsilon: 1e-9,
+        epsilon: Epsilon::Fixed(1e-9),
         candidates: Candidates::All,
         step: StepRule::Search,
         max_iterations: 30,
@@ -36,7 +35,8 @@ fn fit(shard: &Shard, metric: &str) -> FitResult {
     };
     let (world, metric) = (World::alone(), Metric::parse(metric).unwrap());
     let data = FitData::new(&world, shard);
-    let problem = FitProblem { data: &data, metric: &metric, initial: InitialClassifier::TopK, options };
+    let problem =
+        FitProblem { data: &data, metric: &metric, k: 3, initial: InitialClassifier::TopK, options };
     macrok::optimize::fit(&world, problem, None, &StopControl::new(), &()).unwrap().fit.unwrap()
 }
 

@@ -8,7 +8,9 @@ use macrok::evaluate::{Evaluation, EvaluationMode, InversePropensities};
 use macrok::job::StopControl;
 use macrok::load::{LoadOptions, load_shard};
 use macrok::measure::{Metric, Population};
-use macrok::optimize::{FitData, FitProblem, FitResult, FrankWolfeOptions, InitialClassifier, StepRule};
+use macrok::optimize::{
+    Epsilon, FitData, FitProblem, FitResult, FrankWolfeOptions, InitialClassifier, StepRule,
+};
 use macrok::shard::Shard;
 use macrok::store::{Location, Role};
 use macrok::world::World;
@@ -30,8 +32,7 @@ fn load(path: PathBuf) -> (Shard, Population) {
 
 fn fit(shard: &Shard, metric: &str, k: usize, candidates: Candidates) -> FitResult {
     let options = FrankWolfeOptions {
-        k,
-        epsilon: 1e-9,
+        epsilon: Epsilon::Fixed(1e-9),
         candidates,
         step: StepRule::Search,
         max_iterations: 50,
@@ -40,7 +41,7 @@ fn fit(shard: &Shard, metric: &str, k: usize, candidates: Candidates) -> FitResu
     };
     let (world, metric) = (World::alone(), Metric::parse(metric).unwrap());
     let data = FitData::new(&world, shard);
-    let problem = FitProblem { data: &data, metric: &metric, initial: InitialClassifier::TopK, options };
+    let problem = FitProblem { data: &data, metric: &metric, k, initial: InitialClassifier::TopK, options };
     macrok::optimize::fit(&world, problem, None, &StopControl::new(), &()).unwrap().fit.unwrap()
 }
 

@@ -2,7 +2,7 @@
 
 use crate::classifier::Candidates;
 use crate::cli::values::{positive, within};
-use crate::optimize::{Epsilon, FitConfig, InitialSource, StepRule};
+use crate::optimize::{Epsilon, FitConfig, FrankWolfeOptions, InitialSource, StepRule};
 
 /// How to search.
 #[derive(clap::Args)]
@@ -43,12 +43,14 @@ impl FitOptions {
                 "prior" => InitialSource::Prior,
                 path => InitialSource::File(path.into()),
             },
-            step: self.step,
-            max_iterations: self.max_iters,
-            tolerance: self.tolerance,
-            min_gain: self.min_gain,
-            epsilon: self.smoothing.map_or(Epsilon::Fixed(self.epsilon), Epsilon::Smoothing),
-            candidates: self.candidates,
+            options: FrankWolfeOptions {
+                step: self.step,
+                max_iterations: self.max_iters,
+                tolerance: self.tolerance,
+                min_gain: self.min_gain,
+                epsilon: self.smoothing.map_or(Epsilon::Fixed(self.epsilon), Epsilon::Smoothing),
+                candidates: self.candidates,
+            },
         }
     }
 }

@@ -49,7 +49,7 @@ pub(super) fn print_warnings(context: &Context<'_>, request: &FitRequest, popula
 /// Prints the result.
 pub(super) fn print_result(context: &Context<'_>, request: &FitRequest, fit: &FitResult, phases: &Phases) {
     let console = &context.console;
-    let reason = fit.end.description(&request.search.options(request.k, 1));
+    let reason = fit.end.description(&request.search.options);
     console.line(format_args!("stopped after {}: {reason}", count_noun(fit.trajectory.len(), "step")));
     console.line(format_args!(
         "{} = {:.8} with {} (started from {:.8})",
