@@ -118,13 +118,14 @@ pub fn names(folder: &Path) -> Vec<String> {
 }
 
 /// Returns settings of Open MPI that let any user start many ranks on a small machine without a network.
-pub fn open_mpi_variables() -> [(&'static str, &'static str); 5] {
+pub fn open_mpi_variables() -> [(&'static str, &'static str); 6] {
     [
         ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
         ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
         ("OMPI_MCA_pml", "ob1"),
         ("OMPI_MCA_btl", "self,vader,tcp"),
         ("OMPI_MCA_rmaps_base_oversubscribe", "1"),
+        ("OMPI_MCA_mpi_yield_when_idle", "1"),
     ]
 }
 

@@ -538,6 +538,10 @@ fn complaints(case: &Case, run: &dyn Fn(&Path, &[&str]) -> Ran) -> Option<String
     (!wrong.is_empty()).then(|| format!("== {}: {}\n{ran}\n", case.name, wrong.join("; ")))
 }
 
+fn complaints_of(cases: &[Case], run: &dyn Fn(&Path, &[&str]) -> Ran) -> Vec<String> {
+    cases.iter().filter_map(|case| complaints(case, run)).collect()
+}
+
 #[track_caller]
 fn assert_all_well(complaints: &[String]) {
     assert!(complaints.is_empty(), "{} cases\n{}", complaints.len(), complaints.join("\n"));
@@ -545,7 +549,7 @@ fn assert_all_well(complaints: &[String]) {
 
 #[test]
 fn bad_input_is_refused_with_its_place_and_value() {
-    let found: Vec<String> = CASES.iter().filter_map(|case| complaints(case, &macrok)).collect();
+    let found = complaints_of(CASES, &macrok);
     assert_all_well(&found);
 }
 
@@ -555,7 +559,12 @@ fn bad_input_is_refused_by_four_ranks_with_the_same_message() {
         return;
     }
     let four = |folder: &Path, args: &[&str]| crate::common::ranks(4, folder, args).expect("a launcher");
-    let found: Vec<String> = CASES.iter().filter_map(|case| complaints(case, &four)).collect();
+    // Starting and ending ranks is mostly waiting.
+    let found: Vec<String> = std::thread::scope(|scope| {
+        let start = |cases| scope.spawn(move || complaints_of(cases, &four));
+        let running: Vec<_> = CASES.chunks(CASES.len().div_ceil(4)).map(start).collect();
+        running.into_iter().flat_map(|part| part.join().unwrap()).collect()
+    });
     assert_all_well(&found);
 }
 
