@@ -113,6 +113,11 @@ impl CsrBuilder {
         self.values.extend_from_slice(&other.values);
     }
 
+    /// Returns the largest stored column plus 1; 0 without entries.
+    pub fn used_columns(&self) -> usize {
+        self.columns.iter().max().map_or(0, |&column| column as usize + 1)
+    }
+
     /// Returns the matrix, without copying it.
     ///
     /// # Panics
@@ -120,6 +125,13 @@ impl CsrBuilder {
     pub fn finish(self, columns: usize) -> Csr {
         Csr::new((self.starts.len() - 1, columns), self.starts, self.columns, self.values)
     }
+}
+
+/// Adds empty columns to a matrix.
+pub fn widen(matrix: Csr, columns: usize) -> Csr {
+    let rows = matrix.rows();
+    let (starts, indices, values) = matrix.into_raw_storage();
+    Csr::new((rows, columns), starts, indices, values)
 }
 
 /// Sorts the entries of a row by column. Returns a column that occurs twice as an error.

@@ -8,9 +8,9 @@ use super::common::Context;
 use super::values::output_file;
 use crate::error::{Result, usage};
 use crate::format::format_count;
-use crate::import::{Format, ImportOptions, Input, SparseMatrix, import};
+use crate::import::{Format, Group, ImportOptions, Imported, Input, import};
 use crate::report::Phases;
-use crate::sparse::RowsView;
+use crate::sparse::{Csr, RowsView};
 use crate::store::{LocalMatrix, write_file, write_names};
 
 /// Convert text, ARFF, npz or predictions to an HDF5 data set
@@ -70,33 +70,27 @@ pub(super) fn run(context: &Context<'_>, args: &ImportArgs) -> Result<()> {
             clamp: args.clamp,
         };
         let data = import(&inputs, &options)?;
-        let parts = [&data.features, &data.labels, &data.marginals];
-        if parts.into_iter().flatten().any(|part| part.rows == 0 || part.columns == 0) {
+        if data.groups().any(|(_, matrix)| matrix.rows() == 0 || matrix.cols() == 0) {
             return usage(format!("{}: no data", args.inputs.join(", ")));
         }
         read = Some(data);
         Ok(())
     })?;
     phases.end("read");
-    let parts = read.iter().flat_map(|data| [&data.features, &data.labels, &data.marginals]);
-    let groups: Vec<(usize, &SparseMatrix)> =
-        parts.enumerate().filter_map(|(group, part)| Some((group, part.as_ref()?))).collect();
-    let shape = |&(group, part): &(usize, &SparseMatrix)| [group, part.rows, part.columns].map(|n| n as u64);
-    let mut shapes: Vec<u64> = groups.iter().flat_map(shape).collect();
+    let groups: Vec<(Group, &Csr)> = read.iter().flat_map(Imported::groups).collect();
+    let mut shapes: Vec<u64> = groups
+        .iter()
+        .flat_map(|&(group, matrix)| [group as u64, matrix.rows() as u64, matrix.cols() as u64])
+        .collect();
     world.broadcast(&mut shapes);
     let matrices: Vec<LocalMatrix<'_>> = shapes
         .chunks(3)
         .enumerate()
-        .map(|(at, shape)| {
-            let part = groups.get(at).map(|(_, part)| *part);
-            LocalMatrix {
-                group: GROUPS[shape[0] as usize],
-                rows: shape[1],
-                columns: shape[2],
-                local: part.map_or(RowsView::new(&[0], &[], &[]), |part| {
-                    RowsView::new(&part.indptr, &part.indices, &part.values)
-                }),
-            }
+        .map(|(at, shape)| LocalMatrix {
+            group: Group::ALL[shape[0] as usize].name(),
+            rows: shape[1],
+            columns: shape[2],
+            local: groups.get(at).map_or(RowsView::new(&[0], &[], &[]), |&(_, matrix)| matrix.into()),
         })
         .collect();
     write_file(world, &args.out, context.overwrite, &matrices, |file| {
@@ -110,22 +104,24 @@ pub(super) fn run(context: &Context<'_>, args: &ImportArgs) -> Result<()> {
     for note in read.iter().flat_map(|data| &data.notes) {
         console.line(note);
     }
-    for (group, part) in &groups {
+    for (group, matrix) in &groups {
         console.line(format_args!(
-            "{}: {} x {}, {} entries",
-            GROUPS[*group],
-            format_count(part.rows as u64),
-            format_count(part.columns as u64),
-            format_count(part.indices.len() as u64)
+            "{group}: {} x {}, {} entries",
+            format_count(matrix.rows() as u64),
+            format_count(matrix.cols() as u64),
+            format_count(matrix.nnz() as u64)
         ));
     }
     console.wrote(&args.out);
     console.phases(&phases);
     console.json(world, || {
-        let facts = |part: &SparseMatrix| json!({"rows": part.rows, "columns": part.columns, "entries": part.indices.len()});
-        let shapes = groups.iter().map(|(group, part)| (GROUPS[*group].to_owned(), facts(part)));
-        json!({ "groups": shapes.collect::<serde_json::Map<_, _>>() })
+        let shapes: serde_json::Map<String, serde_json::Value> = groups
+            .iter()
+            .map(|(group, matrix)| {
+                let facts = json!({"rows": matrix.rows(), "columns": matrix.cols(), "entries": matrix.nnz()});
+                (group.name().to_owned(), facts)
+            })
+            .collect();
+        json!({ "groups": shapes })
     })
 }
-
-const GROUPS: [&str; 3] = ["features", "labels", "marginals"];

@@ -1,142 +1,112 @@
-//! Puts what the inputs hold together, and checks that it fits.
+//! Combining the contents of the inputs, and checking that they fit together.
 
 use std::path::{Path, PathBuf};
 
 use super::Imported;
 use super::error::{ImportError, InputProblem};
 use super::input::Group;
-use super::matrix::SparseMatrix;
+use crate::sparse::{Csr, widen};
 
-/// What one input holds.
+/// The contents of one input.
 pub(super) struct InputContents {
     pub path: PathBuf,
-    pub features: Option<SparseMatrix>,
-    pub labels: Option<SparseMatrix>,
-    pub marginals: Option<SparseMatrix>,
+    pub matrices: Vec<(Group, Csr)>,
     pub label_names: Option<Vec<String>>,
-    /// The number of labels is only the largest that occurs; there may be more.
-    pub labels_inferred: bool,
-    /// The same of the columns of the marginals.
-    pub marginals_inferred: bool,
+    /// The group whose number of columns was inferred from the largest that occurs; there may be more.
+    pub inferred: Option<Group>,
     pub notes: Vec<String>,
 }
 
 impl InputContents {
     pub fn new(path: &Path) -> InputContents {
-        InputContents {
-            path: path.to_owned(),
-            features: None,
-            labels: None,
-            marginals: None,
-            label_names: None,
-            labels_inferred: false,
-            marginals_inferred: false,
-            notes: Vec::new(),
-        }
+        let (matrices, notes) = (Vec::new(), Vec::new());
+        InputContents { path: path.to_owned(), matrices, label_names: None, inferred: None, notes }
     }
 
-    pub fn note(&mut self, sentence: String) {
+    pub fn note(&mut self, sentence: impl std::fmt::Display) {
         self.notes.push(format!("{}: {sentence}", self.path.display()));
+    }
+
+    /// Notes a count unless it is 0.
+    pub fn note_count(&mut self, counted: &str, count: usize) {
+        if count > 0 {
+            self.note(format_args!("{counted}: {count}"));
+        }
     }
 
     /// Keeps one group, or everything.
     pub fn keep_group(mut self, group: Option<Group>) -> InputContents {
         if let Some(group) = group {
-            if group != Group::Features {
-                self.features = None;
-            }
-            if group != Group::Labels {
-                self.labels = None;
-                self.label_names = None;
-            }
-            if group != Group::Marginals {
-                self.marginals = None;
-            }
+            self.matrices.retain(|matrix| matrix.0 == group);
+            self.inferred = self.inferred.filter(|&inferred| inferred == group);
+            self.label_names = self.label_names.filter(|_| group == Group::Labels);
         }
         self
     }
 }
 
-/// All parts as one. Labels whose number was inferred grow to that of the marginals, and the other way round.
+/// A group that some input holds.
+struct Taken {
+    group: Group,
+    path: PathBuf,
+    rows: usize,
+    inferred: bool,
+}
+
+/// Combines all parts. An inferred number of labels grows to that of the marginals, and vice versa.
 pub(super) fn combine(parts: Vec<InputContents>) -> Result<Imported, ImportError> {
     let mut whole = Imported::default();
-    let mut taken: Vec<(Group, PathBuf, usize)> = Vec::new();
-    let (mut labels_inferred, mut marginals_inferred) = (false, false);
+    let mut taken: Vec<Taken> = Vec::new();
     for part in parts {
-        let groups = [
-            (Group::Features, part.features, &mut whole.features),
-            (Group::Labels, part.labels, &mut whole.labels),
-            (Group::Marginals, part.marginals, &mut whole.marginals),
-        ];
-        for (group, matrix, place) in groups {
-            let Some(matrix) = matrix else { continue };
-            check_input(&taken, group, &part.path, matrix.rows)?;
-            taken.push((group, part.path.clone(), matrix.rows));
-            *place = Some(matrix);
+        for (group, matrix) in part.matrices {
+            let (path, rows) = (part.path.clone(), matrix.rows());
+            check_input(&taken, group, &path, rows)?;
+            taken.push(Taken { group, path, rows, inferred: part.inferred == Some(group) });
+            *whole.matrix_mut(group) = Some(matrix);
         }
         whole.label_names = whole.label_names.or(part.label_names);
-        labels_inferred |= part.labels_inferred;
-        marginals_inferred |= part.marginals_inferred;
         whole.notes.extend(part.notes);
     }
-    unify_label_counts(&mut whole, &taken, labels_inferred, marginals_inferred)?;
+    unify_label_counts(&mut whole, &taken)?;
     Ok(whole)
 }
 
-fn check_input(
-    taken: &[(Group, PathBuf, usize)],
-    group: Group,
-    path: &Path,
-    rows: usize,
-) -> Result<(), InputProblem> {
-    if let Some((_, first, _)) = taken.iter().find(|entry| entry.0 == group) {
-        return Err(InputProblem::Twice { group, first: first.clone(), second: path.to_owned() });
+fn check_input(taken: &[Taken], group: Group, path: &Path, rows: usize) -> Result<(), InputProblem> {
+    let second = path.to_owned();
+    if let Some(first) = taken.iter().find(|taken| taken.group == group) {
+        return Err(InputProblem::Twice { group, first: first.path.clone(), second });
     }
     match taken.first() {
-        Some((_, first, first_rows)) if *first_rows != rows => Err(InputProblem::RowsDiffer {
-            first: first.clone(),
-            first_rows: *first_rows,
-            second: path.to_owned(),
-            second_rows: rows,
-        }),
+        Some(first) if first.rows != rows => {
+            let (first, first_rows) = (first.path.clone(), first.rows);
+            Err(InputProblem::RowsDiffer { first, first_rows, second, second_rows: rows })
+        }
         _ => Ok(()),
     }
 }
 
-fn unify_label_counts(
-    whole: &mut Imported,
-    taken: &[(Group, PathBuf, usize)],
-    labels_inferred: bool,
-    marginals_inferred: bool,
-) -> Result<(), InputProblem> {
-    let (Some(labels), Some(marginals)) = (&mut whole.labels, &mut whole.marginals) else {
-        return Ok(());
-    };
-    if labels.columns == marginals.columns {
+fn unify_label_counts(whole: &mut Imported, taken: &[Taken]) -> Result<(), InputProblem> {
+    let of = |group| taken.iter().find(|taken| taken.group == group);
+    let (Some(labels), Some(marginals)) = (of(Group::Labels), of(Group::Marginals)) else { return Ok(()) };
+    let columns = |matrix: &Option<Csr>| matrix.as_ref().map_or(0, |matrix| matrix.cols());
+    let (label_columns, marginal_columns) = (columns(&whole.labels), columns(&whole.marginals));
+    let (fewer, more) =
+        if label_columns < marginal_columns { (labels, marginals) } else { (marginals, labels) };
+    if label_columns == marginal_columns {
         return Ok(());
     }
-    let path_of = |group| {
-        let entry = taken.iter().find(|entry| entry.0 == group);
-        entry.map_or_else(PathBuf::new, |entry| entry.1.clone())
-    };
-    let (fewer, more) = if labels.columns < marginals.columns {
-        (Group::Labels, Group::Marginals)
-    } else {
-        (Group::Marginals, Group::Labels)
-    };
-    let inferred = if fewer == Group::Labels { labels_inferred } else { marginals_inferred };
-    if inferred {
-        let all = labels.columns.max(marginals.columns);
-        (labels.columns, marginals.columns) = (all, all);
-        let (fewer, more) = (path_of(fewer), path_of(more));
-        let note = format!("{}: the number of labels is that of {}: {all}", fewer.display(), more.display());
-        whole.notes.push(note);
-        return Ok(());
+    if !fewer.inferred {
+        return Err(InputProblem::ColumnsDiffer {
+            labels_path: labels.path.clone(),
+            labels: label_columns,
+            marginals_path: marginals.path.clone(),
+            marginals: marginal_columns,
+        });
     }
-    Err(InputProblem::ColumnsDiffer {
-        labels_path: path_of(Group::Labels),
-        labels: labels.columns,
-        marginals_path: path_of(Group::Marginals),
-        marginals: marginals.columns,
-    })
+    let all = label_columns.max(marginal_columns);
+    let matrix = whole.matrix_mut(fewer.group);
+    *matrix = matrix.take().map(|matrix| widen(matrix, all));
+    let (fewer, more) = (fewer.path.display(), more.path.display());
+    whole.notes.push(format!("{fewer}: the number of labels is that of {more}: {all}"));
+    Ok(())
 }

@@ -1,4 +1,4 @@
-//! Why an import failed: in the lines of a text, in a stored matrix, in a file, or between inputs.
+//! Errors of imports: in a line of text, in a stored matrix, in a file, or between inputs.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,43 +8,24 @@ use super::matrix_problem::MatrixProblem;
 use super::text_problem::TextProblem;
 use crate::error::ModuleError;
 
-/// Why an import failed. The message starts with the place, `FILE:LINE: ` or `FILE: `.
+/// An error of an import. The message starts with the place, `FILE:LINE: ` or `FILE: `.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    /// A line of a text file cannot be read.
+    /// An invalid line of text, counted from 1.
     #[error("{}:{line}: {problem}", path.display())]
-    Text {
-        /// The file.
-        path: PathBuf,
-        /// Its line, counted from 1.
-        line: usize,
-        /// What is wrong there.
-        problem: TextProblem,
-    },
-    /// An array file cannot be read as a matrix.
+    Text { path: PathBuf, line: usize, problem: TextProblem },
+    /// An array file that is not a valid matrix.
     #[error("{}: {problem}", path.display())]
-    Matrix {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong in it.
-        problem: MatrixProblem,
-    },
-    /// A file cannot be read at all.
+    Matrix { path: PathBuf, problem: MatrixProblem },
+    /// An unreadable file.
     #[error("{}: {problem}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        problem: FileProblem,
-    },
-    /// The inputs as typed, or together, make no sense.
+    File { path: PathBuf, problem: FileProblem },
     #[error(transparent)]
     Inputs(#[from] InputProblem),
 }
 
-/// Why a file cannot be read at all.
+/// A problem of a whole file.
 #[derive(Debug, thiserror::Error)]
-#[allow(missing_docs)] // each message says what its fields are
 pub enum FileProblem {
     #[error("no such file; check the path")]
     Missing,
@@ -54,54 +35,57 @@ pub enum FileProblem {
     Gzip(io::Error),
     #[error("the file is empty; a data file has at least one line")]
     Empty,
+    #[error("is a folder; expected a file")]
+    Folder,
+    #[error("is an HDF5 file, which needs no import")]
+    Hdf5,
 }
 
-/// Why the inputs, as typed or together, make no sense.
+/// A problem of the inputs as named, or of several inputs together.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs)] // each message says what its fields are
 pub enum InputProblem {
     #[error("no input was given; name at least one file as [GROUP=]FILE")]
     None,
     #[error(
-        "'{input}': '{found}' is no group; the groups are features, labels and marginals \
+        "'{input}': unknown group '{found}'; the groups are features, labels and marginals \
          (write ./{input} if '=' is part of the file name)"
     )]
     UnknownGroup { found: String, input: String },
-    #[error("'{input}' names no file; write [GROUP=]FILE, for example labels=Y.npz")]
+    #[error("'{input}' does not name a file; write [GROUP=]FILE, for example labels=Y.npz")]
     NoFile { input: String },
     #[error(
-        "{0}: the name does not tell whether it holds features, labels or marginals; \
-         say so: features={0}, labels={0} or marginals={0}", path.display()
+        "{0}: the name does not tell whether the file holds features, labels or marginals; \
+         write features={0}, labels={0} or marginals={0}", path.display()
     )]
     GroupUnknown { path: PathBuf },
     #[error(
-        "{}: {kind} holds no marginals; give them as marginals=FILE, an .npz or .npy array or lines of label:score",
+        "{}: {format} cannot hold marginals; give them as an .npz or .npy array or as lines of label:score",
         path.display()
     )]
-    NoMarginals { path: PathBuf, kind: &'static str },
+    NoMarginals { path: PathBuf, format: &'static str },
     #[error(
-        "{0}: prediction text holds marginals, not {group}; leave --format out, which is for all inputs, and write \
-         marginals=FILE for the one that has predictions", path.display()
+        "{0}: prediction text holds marginals, not {group}; omit --format, which applies to all inputs, and write \
+         marginals=FILE for the file of predictions", path.display()
     )]
     OnlyMarginals { path: PathBuf, group: Group },
     #[error(
-        "{} and {} both hold {group}; write features=FILE or labels=FILE to take one group of a file",
+        "{} and {} both hold {group}; write features=FILE or labels=FILE to read one group of a file",
         first.display(), second.display()
     )]
     Twice { group: Group, first: PathBuf, second: PathBuf },
     #[error(
-        "{} has {first_rows} rows, but {} has {second_rows}; all inputs describe the same rows",
+        "{} has {first_rows} rows, but {} has {second_rows}; all inputs must have the same rows",
         first.display(), second.display()
     )]
     RowsDiffer { first: PathBuf, first_rows: usize, second: PathBuf, second_rows: usize },
     #[error(
         "{} has {labels} labels, but {} has {marginals} columns of marginals; \
-         both have one column a label", labels_path.display(), marginals_path.display()
+         both must have one column per label", labels_path.display(), marginals_path.display()
     )]
     ColumnsDiffer { labels_path: PathBuf, labels: usize, marginals_path: PathBuf, marginals: usize },
-    #[error("{}: an XML label list needs its ARFF file; name that as well", path.display())]
+    #[error("{}: an XML label list needs its ARFF file; name that too", path.display())]
     ListAlone { path: PathBuf },
-    #[error("{}: an XML label list takes no group; name it without GROUP=", path.display())]
+    #[error("{}: an XML label list has no group; name it without GROUP=", path.display())]
     ListWithGroup { path: PathBuf },
     #[error(
         "{} and {} are both XML label lists; give the one of the ARFF file",
@@ -109,17 +93,16 @@ pub enum InputProblem {
     )]
     TwoLists { first: PathBuf, second: PathBuf },
     #[error(
-        "{}: nothing says which attributes are labels; \
-         give its XML label list as well, or --label-count N", path.display()
+        "{}: the labels among the attributes are unknown; \
+         give the XML label list too, or --label-count N", path.display()
     )]
     LabelsUnknown { path: PathBuf },
     #[error(
-        "{}: {requested} labels were asked for, but a file of {attributes} attributes has \
-         1 to {attributes}; correct --label-count", path.display()
+        "{}: --label-count is {requested}, but must be from 1 to {attributes}, the number of attributes", path.display()
     )]
     LabelCount { path: PathBuf, requested: usize, attributes: usize },
     #[error(
-        "{}: lists {listed} labels, but --label-count is {requested}; leave --label-count out",
+        "{}: lists {listed} labels, but --label-count is {requested}; omit --label-count",
         path.display()
     )]
     LabelCountDiffers { path: PathBuf, listed: usize, requested: usize },

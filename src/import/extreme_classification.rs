@@ -1,63 +1,50 @@
-//! The text format of the Extreme Classification Repository: a header, then one line a row.
+//! The text format of the Extreme Classification Repository: a header, then one line per row.
 
 use super::combine::InputContents;
 use super::error::ImportError;
-use super::lines::{Limits, Line, read_line, read_rows};
-use super::source::SourceFile;
+use super::format::{FileFormat, ReadRequest};
+use super::input::Group;
+use super::lines::{Limits, Line, cut_to_rows, read_line, read_rows, read_size, whole_numbers};
+use super::parse_number::MAX_COLUMNS;
+use super::source::{SourceFile, first_line};
 use super::text_problem::{TextProblem, excerpt};
 
-/// Reads features and labels, of the sizes the header gives.
-pub(super) fn read(source: &SourceFile) -> Result<InputContents, ImportError> {
+pub(super) const FORMAT: FileFormat = FileFormat {
+    name: "xc",
+    help: "Extreme Classification: header `rows features labels`, then `l,l f:v f:v`, counted from 0",
+    title: "the Extreme Classification format",
+    groups: &[Group::Features, Group::Labels],
+    extensions: &[],
+    overrides_option: false,
+    takes_label_list: false,
+    recognises: |bytes, _| whole_numbers::<3>(&first_line(bytes)).is_some(),
+    read,
+};
+
+/// Reads features and labels, of the sizes in the header.
+fn read(source: SourceFile, _: &ReadRequest<'_>) -> Result<InputContents, ImportError> {
     let mut lines = source.text()?.lines();
-    let header =
+    let (rows, features, labels) =
         read_header(lines.next().unwrap_or_default()).map_err(|problem| source.error_at(1, problem))?;
     let mut lines: Vec<Line> = (2..).zip(lines).collect();
-    let found = lines.len();
-    if found < header.rows {
-        return Err(source.error_at(1, TextProblem::TooFewRows { promised: header.rows, found }));
-    }
-    // Empty lines after the last row hold nothing and are common; anything else is a row too many.
-    for &(number, line) in &lines[header.rows..] {
-        if !line.trim_ascii().is_empty() {
-            return Err(source
-                .error_at(number, TextProblem::TooManyRows { promised: header.rows, found: number - 1 }));
-        }
-    }
-    lines.truncate(header.rows);
-    let limits = Limits { labels: Some(header.labels), features: Some(header.features), one_based: false };
-    let block = read_rows(source, &lines, |line, block| read_line(line, &limits, block))?;
+    let dropped = cut_to_rows(&source, &mut lines, rows)?;
+    let limits = Limits { labels: Some(labels), features: Some(features), one_based: false };
+    let block = read_rows(&source, &lines, |line, block| read_line(line, &limits, block))?;
     let mut part = InputContents::new(&source.path);
-    part.features = Some(block.features.finish(header.features));
-    part.labels = Some(block.labels.finish(header.labels));
-    if found > header.rows {
-        let extra = found - header.rows;
-        part.note(format!("{extra} empty lines after the last row were ignored"));
-    }
+    part.matrices.push((Group::Features, block.features.finish(features)));
+    part.matrices.push((Group::Labels, block.labels.finish(labels)));
+    part.note_count("empty lines after the last row, which are ignored", dropped);
     Ok(part)
 }
 
-struct SizesHeader {
-    rows: usize,
-    features: usize,
-    labels: usize,
-}
-
-fn read_header(line: &str) -> Result<SizesHeader, TextProblem> {
-    let fields: Vec<&str> = line.split_ascii_whitespace().collect();
-    let digits = |field: &&str| field.bytes().all(|byte| byte.is_ascii_digit());
-    match fields[..] {
-        [rows, features, labels] if fields.iter().all(digits) => Ok(SizesHeader {
-            rows: read_size("rows", rows, usize::MAX)?,
-            features: read_size("features", features, u32::MAX as usize)?,
-            labels: read_size("labels", labels, u32::MAX as usize)?,
-        }),
-        _ => Err(TextProblem::Header { found: excerpt(line) }),
-    }
-}
-
-fn read_size(what: &'static str, digits: &str, largest: usize) -> Result<usize, TextProblem> {
-    match digits.parse() {
-        Ok(size) if size <= largest => Ok(size),
-        _ => Err(TextProblem::HeaderOverflow { what, found: excerpt(digits), largest }),
-    }
+/// Returns the numbers of rows, features and labels.
+fn read_header(line: &str) -> Result<(usize, usize, usize), TextProblem> {
+    let Some([rows, features, labels]) = whole_numbers(line) else {
+        return Err(TextProblem::Header { found: excerpt(line) });
+    };
+    Ok((
+        read_size("rows", rows, usize::MAX)?,
+        read_size("features", features, MAX_COLUMNS)?,
+        read_size("labels", labels, MAX_COLUMNS)?,
+    ))
 }

@@ -1,13 +1,13 @@
-//! Which group a file holds, by its name.
+//! Guessing the group that a file holds from its name.
 
 use std::path::Path;
 
 use super::input::Group;
 
-/// The group the file name speaks of, if it speaks of exactly one.
+/// Returns the group that the file name suggests, if it suggests exactly one.
 ///
-/// `marginal` and `proba` win over the others, for `y_proba.npz` and `label_probabilities.npz`
-/// hold marginals. `x` and `y` count as whole words only: `train_x.npz`, `Y.trn.npz`.
+/// `marginal` and `proba` take precedence, because `y_proba.npz` and `label_probabilities.npz` hold marginals. `x` and
+/// `y` count only as whole words: `train_x.npz`, `Y.trn.npz`.
 pub(super) fn guess(path: &Path) -> Option<Group> {
     let name = path.file_stem()?.to_string_lossy().to_lowercase();
     let has_word = |word: &str| name.split(|c: char| !c.is_alphanumeric()).any(|part| part == word);

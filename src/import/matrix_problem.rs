@@ -1,10 +1,9 @@
-//! What can be wrong with a stored array or the matrix made of it.
+//! Problems of a stored array, or of the matrix that it represents.
 
 use super::text_problem::index_range;
 
-/// What is wrong with a stored array or the matrix made of it. Rows and columns count from 0.
+/// A problem of a stored array or matrix. Rows and columns count from 0.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[allow(missing_docs)] // each message says what its fields are
 pub enum MatrixProblem {
     #[error("not a zip archive ({reason}); write it with scipy.sparse.save_npz or numpy.savez")]
     NotZip { reason: String },
@@ -26,7 +25,7 @@ pub enum MatrixProblem {
     Shape { found: String },
     #[error("{member} has {found} entries, but {promised} are needed")]
     Entries { member: &'static str, found: usize, promised: usize },
-    #[error("indptr[{at}] is {found}, but it starts at 0, never falls and ends within {entries}")]
+    #[error("indptr[{at}] is {found}, but it must start at 0, never fall and end within {entries}")]
     Pointer { at: usize, found: String, entries: usize },
     #[error("{member}[{at}] is {found}, but the shape allows {}", index_range(*size))]
     Index { member: &'static str, at: usize, found: String, size: usize },
@@ -39,7 +38,7 @@ pub enum MatrixProblem {
          pass --clamp to accept it"
     )]
     NotProbability { row: usize, column: u32, value: f64 },
-    #[error("row {row}, column {column} is {value}, but a value is a finite 32-bit number")]
+    #[error("row {row}, column {column} is {value}, but a value must be a finite 32-bit number")]
     NotFinite { row: usize, column: u32, value: f64 },
     #[error("{rows} rows do not fit in memory; check the shape")]
     Memory { rows: usize },

@@ -1,14 +1,15 @@
-//! What can be wrong with a line of text.
+//! Problems of lines of text.
 
-/// What is wrong with a line of text.
+use super::parse_number::MAX_COLUMNS;
+
+/// A problem of one line of text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs)] // each message says what its fields are
 pub enum TextProblem {
     #[error("byte 0x{byte:02x} is not UTF-8; convert the file to UTF-8")]
     NotUtf8 { byte: u8 },
 
     // Extreme Classification and LIBSVM
-    #[error("the header is '{found}', but it consists of three whole numbers: rows, features, labels")]
+    #[error("the header is '{found}', but must be three whole numbers: rows, features, labels")]
     Header { found: String },
     #[error("the number of {what} in the header is {found}, but at most {largest} are supported")]
     HeaderOverflow { what: &'static str, found: String, largest: usize },
@@ -16,7 +17,7 @@ pub enum TextProblem {
     TooFewRows { promised: usize, found: usize },
     #[error("this is row {found}, but the header promises {promised}; correct the header or the rows")]
     TooManyRows { promised: usize, found: usize },
-    #[error("label '{found}' is not a whole number from 0 to {}", u32::MAX)]
+    #[error("label '{found}' is not a whole number from 0 to {}", MAX_COLUMNS - 1)]
     Label { found: String },
     #[error("label {label} is out of range; the header allows {}", index_range(*labels))]
     LabelOutOfRange { label: u32, labels: usize },
@@ -24,27 +25,27 @@ pub enum TextProblem {
     LabelTwice { label: u32 },
     #[error("'{found}' is not a feature; write index:value")]
     Pair { found: String },
-    #[error("feature index '{index}' in '{found}' is not a whole number from 0 to {}", u32::MAX)]
+    #[error("feature index '{index}' in '{found}' is not a whole number from 0 to {}", MAX_COLUMNS - 1)]
     FeatureIndex { index: String, found: String },
     #[error("feature {feature} is out of range; the header allows {}", index_range(*features))]
     FeatureOutOfRange { feature: u32, features: usize },
-    #[error("feature 0 occurs, but features were said to count from 1; pass --zero-based true")]
+    #[error("feature 0 occurs, but --zero-based is false; pass --zero-based true")]
     FeatureZero,
     #[error("feature {feature} occurs twice; name each feature of a row once")]
     FeatureTwice { feature: u32 },
     #[error("value '{value}' in '{found}' is not a number")]
     Value { value: String, found: String },
-    #[error("value '{value}' in '{found}' is not finite; a value is a finite 32-bit number")]
+    #[error("value '{value}' in '{found}' is not finite; a value must be a finite 32-bit number")]
     NotFinite { value: String, found: String },
 
     // Predictions
-    #[error("'{found}' is not a label with its score; write label:score")]
+    #[error("'{found}' is not a label with a score; write label:score")]
     ScorePair { found: String },
     #[error("label {label} is out of range; {by} allows {}", index_range(*labels))]
     ScoredLabel { label: u32, labels: usize, by: &'static str },
     #[error(
-        "label {label} has the score {score}, but a probability lies in [0, 1]; turn scores into probabilities \
-         first, or pass --clamp to move them to the nearer end"
+        "label {label} has the score {score}, but a probability lies in [0, 1]; convert scores to probabilities \
+         first, or pass --clamp to move them to the nearest bound"
     )]
     NotProbability { label: u32, score: String },
 
@@ -60,7 +61,7 @@ pub enum TextProblem {
          supported are numeric, real, integer and {{value,value}}"
     )]
     AttributeType { attribute: String, found: String },
-    #[error("attribute '{attribute}' was declared before; names occur once")]
+    #[error("attribute '{attribute}' was declared before; names must be unique")]
     AttributeTwice { attribute: String },
     #[error("the file ends without @data; it may be cut short")]
     NoData,
@@ -95,11 +96,11 @@ pub enum TextProblem {
     XmlTwice { name: String },
     #[error("the list holds no <label>; list at least one")]
     XmlEmpty,
-    #[error("label '{name}' is no attribute of {arff}; correct the list or the file")]
+    #[error("label '{name}' is not an attribute of {arff}; correct the list or the file")]
     XmlUnknown { name: String, arff: String },
 }
 
-/// The indices below `size`, in words.
+/// Describes the indices below `size`.
 pub(super) fn index_range(size: usize) -> String {
     match size {
         0 => "none".to_owned(),
@@ -107,7 +108,7 @@ pub(super) fn index_range(size: usize) -> String {
     }
 }
 
-/// At most 40 characters of `text`, with control characters made visible.
+/// Returns at most 40 characters of `text`, with control characters escaped.
 pub(super) fn excerpt(text: &str) -> String {
     const LONGEST: usize = 40;
     let mut shown = String::new();

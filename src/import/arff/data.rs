@@ -7,23 +7,22 @@ use crate::import::lines::RowBlock;
 use crate::import::parse_number::{self, NumberError};
 use crate::import::text_problem::{TextProblem, excerpt};
 
-/// What the columns of a row are.
+/// The attributes of a row, and their uses.
 pub(super) struct RowLayout<'a> {
     attributes: &'a [Attribute],
     roles: &'a [AttributeRole],
-    /// An attribute whose absence from a sparse row does not mean 0.
+    /// An attribute whose absence from a sparse row means 1.
     reversed: Option<&'a Attribute>,
 }
 
 impl<'a> RowLayout<'a> {
-    /// The roles belong to the attributes one by one.
     pub fn new(attributes: &'a [Attribute], roles: &'a [AttributeRole]) -> RowLayout<'a> {
         let reversed = |a: &&Attribute| a.values == Values::Binary { reversed: true };
         RowLayout { attributes, roles, reversed: attributes.iter().find(reversed) }
     }
 }
 
-/// Adds the row to `block`. Zeros are left out.
+/// Adds a row to `block`, without zeros.
 pub(super) fn read_row(line: &str, layout: &RowLayout, block: &mut RowBlock) -> Result<(), TextProblem> {
     let RowLayout { attributes, roles, .. } = layout;
     let mut store = |at: usize, text: &str| -> Result<(), TextProblem> {
@@ -40,7 +39,7 @@ pub(super) fn read_row(line: &str, layout: &RowLayout, block: &mut RowBlock) -> 
         Some(entries) => read_sparse(entries, line, layout, &mut store)?,
         None => read_dense(line, attributes.len(), &mut store)?,
     }
-    // Each attribute was stored at most once, so that a row cannot hold a column twice.
+    // Each attribute was stored at most once, so a row cannot hold a column twice.
     for rows in [&mut block.features, &mut block.labels] {
         rows.end_row().map_err(|feature| TextProblem::FeatureTwice { feature })?;
     }
@@ -132,7 +131,7 @@ fn read_value(attribute: &Attribute, role: AttributeRole, text: &str) -> Result<
     let value = match &attribute.values {
         Values::Number => parse_number::value(text).map_err(|why| match why {
             NumberError::NotANumber => wrong("a number is needed"),
-            NumberError::NotFinite => wrong("a value is a finite 32-bit number"),
+            NumberError::NotFinite => wrong("a value must be a finite 32-bit number"),
         }),
         Values::Binary { .. } => match text {
             "0" => Ok(0.0),

@@ -1,4 +1,4 @@
-//! The declarations of an ARFF file: which attributes there are and what values they take.
+//! The declarations of an ARFF file: its attributes and their values.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::import::lines::Line;
 use crate::import::source::SourceFile;
 use crate::import::text_problem::{TextProblem, excerpt};
 
-/// All attributes, and where each name stands among them.
+/// All attributes, and the position of each by name.
 pub(super) struct ArffHeader {
     pub attributes: Vec<Attribute>,
     pub positions: HashMap<String, usize>,
@@ -19,7 +19,7 @@ pub(super) struct Attribute {
     pub values: Values,
 }
 
-/// What values an attribute takes.
+/// The values of an attribute.
 #[derive(Debug, PartialEq)]
 pub(super) enum Values {
     Number,
@@ -27,12 +27,12 @@ pub(super) enum Values {
     Binary {
         reversed: bool,
     },
-    /// Any other list; the value is the position in it.
+    /// Any other list; a value is the position in it.
     Listed(HashMap<String, u32>),
 }
 
 impl ArffHeader {
-    /// Reads up to `@data`, and hands back the lines after it that hold rows.
+    /// Reads the declarations up to `@data`. Also returns the lines of rows after it.
     pub fn read(source: &SourceFile) -> Result<(ArffHeader, Vec<Line<'_>>), ImportError> {
         let mut header = ArffHeader { attributes: Vec::new(), positions: HashMap::new() };
         let mut last = 1;

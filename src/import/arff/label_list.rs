@@ -7,7 +7,7 @@ use crate::import::error::ImportError;
 use crate::import::source::SourceFile;
 use crate::import::text_problem::{TextProblem, excerpt};
 
-/// The names of the attributes that are labels, each with its line; at least one, none twice.
+/// The distinct names of the attributes that are labels, each with its line; at least one.
 pub(in crate::import) struct LabelList {
     pub path: PathBuf,
     pub names: Vec<(String, usize)>,
@@ -29,7 +29,7 @@ impl LabelList {
         }
         let mut names: Vec<(String, usize)> = Vec::new();
         let mut seen = HashSet::new();
-        // Line numbers are counted along, because asking for each costs the whole text before it.
+        // Line numbers are counted incrementally; computing each from the start would take quadratic time.
         let (mut line, mut counted) = (1, 0);
         for label in root.descendants() {
             if label.tag_name().name() != "label" {

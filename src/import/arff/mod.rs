@@ -1,4 +1,4 @@
-//! Mulan's ARFF files: attributes by name, some of which are labels, then dense or sparse rows.
+//! Mulan's ARFF files: named attributes, some of which are labels, then dense or sparse rows.
 
 mod data;
 mod header;
@@ -7,7 +7,8 @@ mod token;
 
 use super::combine::InputContents;
 use super::error::{ImportError, InputProblem};
-use super::input::ImportOptions;
+use super::format::{FileFormat, ReadRequest};
+use super::input::{Group, ImportOptions};
 use super::lines::read_rows;
 use super::source::SourceFile;
 use super::text_problem::TextProblem;
@@ -15,7 +16,19 @@ use data::{RowLayout, read_row};
 use header::ArffHeader;
 pub(super) use label_list::LabelList;
 
-/// What an attribute is to us, and its column there.
+pub(super) const FORMAT: FileFormat = FileFormat {
+    name: "arff",
+    help: "ARFF of Mulan, dense or sparse",
+    title: "an ARFF file",
+    groups: &[Group::Features, Group::Labels],
+    extensions: &["arff"],
+    overrides_option: false,
+    takes_label_list: true,
+    recognises: |_, _| false,
+    read,
+};
+
+/// The use of an attribute, with its column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum AttributeRole {
     Feature(u32),
@@ -24,16 +37,13 @@ enum AttributeRole {
 
 /// Reads features and labels. Columns and label names are in the order of the attributes.
 ///
-/// Which attributes are labels is what `list` says, else the `label_count` last ones (or first).
-pub(super) fn read(
-    source: &SourceFile,
-    list: Option<&LabelList>,
-    options: &ImportOptions,
-) -> Result<InputContents, ImportError> {
-    let (header, lines) = ArffHeader::read(source)?;
-    let is_label = match list {
-        Some(list) => labels_by_list(source, &header, list, options.label_count)?,
-        None => labels_by_count(source, &header, options)?,
+/// The labels are the attributes of the list, or without a list the last (or first) `label_count` attributes.
+fn read(source: SourceFile, request: &ReadRequest<'_>) -> Result<InputContents, ImportError> {
+    let options = request.options;
+    let (header, lines) = ArffHeader::read(&source)?;
+    let is_label = match request.list {
+        Some(list) => labels_by_list(&source, &header, list, options.label_count)?,
+        None => labels_by_count(&source, &header, options)?,
     };
     let (mut features, mut labels) = (0, 0);
     let roles: Vec<AttributeRole> = is_label
@@ -48,12 +58,12 @@ pub(super) fn read(
         })
         .collect();
     let layout = RowLayout::new(&header.attributes, &roles);
-    let block = read_rows(source, &lines, |line, block| read_row(line, &layout, block))?;
+    let block = read_rows(&source, &lines, |line, block| read_row(line, &layout, block))?;
     let names = header.attributes.into_iter().zip(is_label);
     let mut part = InputContents::new(&source.path);
     part.label_names = Some(names.filter(|n| n.1).map(|n| n.0.name).collect());
-    part.features = Some(block.features.finish(features as usize));
-    part.labels = Some(block.labels.finish(labels as usize));
+    part.matrices.push((Group::Features, block.features.finish(features as usize)));
+    part.matrices.push((Group::Labels, block.labels.finish(labels as usize)));
     Ok(part)
 }
 
@@ -64,28 +74,17 @@ fn labels_by_list(
     requested: Option<usize>,
 ) -> Result<Vec<bool>, ImportError> {
     if let Some(requested) = requested.filter(|&requested| requested != list.names.len()) {
-        return Err(InputProblem::LabelCountDiffers {
-            path: list.path.clone(),
-            listed: list.names.len(),
-            requested,
-        }
-        .into());
+        let (path, listed) = (list.path.clone(), list.names.len());
+        return Err(InputProblem::LabelCountDiffers { path, listed, requested }.into());
     }
     let mut is_label = vec![false; header.attributes.len()];
     for (name, line) in &list.names {
-        match header.positions.get(name) {
-            Some(&place) => is_label[place] = true,
-            None => {
-                return Err(ImportError::Text {
-                    path: list.path.clone(),
-                    line: *line,
-                    problem: TextProblem::XmlUnknown {
-                        name: name.clone(),
-                        arff: source.path.display().to_string(),
-                    },
-                });
-            }
-        }
+        let Some(&place) = header.positions.get(name) else {
+            let (name, arff) = (name.clone(), source.path.display().to_string());
+            let problem = TextProblem::XmlUnknown { name, arff };
+            return Err(ImportError::Text { path: list.path.clone(), line: *line, problem });
+        };
+        is_label[place] = true;
     }
     Ok(is_label)
 }

@@ -1,13 +1,12 @@
-//! Words of an ARFF line, quoted or bare.
+//! Words of an ARFF line, quoted or unquoted.
 
 use std::borrow::Cow;
 
 use crate::import::text_problem::{TextProblem, excerpt};
 
-/// Takes one word off the front of `text`: quoted, or bare up to one of `stops`.
+/// Splits off the first word of `text`: quoted, or unquoted up to one of `stops`.
 ///
-/// Returns it without quotes and escapes, and what follows it. Blanks before it are skipped; a
-/// bare word may be empty.
+/// Returns it without quotes and escapes, and the rest of the text. Skips leading blanks. An unquoted word may be empty.
 pub(super) fn next_word<'a>(text: &'a str, stops: &[char]) -> Result<(Cow<'a, str>, &'a str), TextProblem> {
     let text = text.trim_start();
     let Some(quote) = text.chars().next().filter(|c| matches!(c, '\'' | '"')) else {

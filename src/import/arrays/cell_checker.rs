@@ -1,9 +1,9 @@
-//! What a value may be, by the group it belongs to.
+//! The values that each group allows.
 
 use crate::import::input::Group;
 use crate::import::matrix_problem::MatrixProblem;
 
-/// Checks the cells of one matrix and counts what it changed.
+/// A check of the cells of one matrix, which counts the values it changes.
 pub(super) struct CellChecker {
     group: Group,
     clamp: bool,
@@ -15,14 +15,14 @@ impl CellChecker {
         CellChecker { group, clamp, clamped: 0 }
     }
 
-    /// How many marginals were moved into [0, 1].
+    /// Returns the number of marginals moved into [0, 1].
     pub fn clamped(&self) -> usize {
         self.clamped
     }
 
-    /// The value to store; `None` for a label that is 0.
+    /// Returns the value to store; `None` for a label that is 0.
     pub fn check(&mut self, row: usize, column: u32, value: f64) -> Result<Option<f32>, MatrixProblem> {
-        // Checked as stored: rounding to 32 bits would hide a probability just above 1.
+        // Probabilities are checked in 64 bits: rounding to 32 would hide one just above 1.
         if !(value as f32).is_finite() {
             return Err(MatrixProblem::NotFinite { row, column, value });
         }

@@ -2,19 +2,17 @@
 
 use super::cell_checker::CellChecker;
 use super::npy::Array;
-use crate::import::matrix::{SparseBuilder, SparseMatrix};
 use crate::import::matrix_problem::MatrixProblem;
+use crate::import::parse_number::MAX_COLUMNS;
+use crate::sparse::{Csr, CsrBuilder};
 
-/// Keeps what is not zero, in rows and columns as NumPy indexes them.
-pub(super) fn read(array: &Array, cells: &mut CellChecker) -> Result<SparseMatrix, MatrixProblem> {
-    let (rows, columns) = match array.shape[..] {
-        [rows, columns] if (1..=u32::MAX as usize).contains(&columns) => (rows, columns),
-        _ => {
-            return Err(MatrixProblem::Shape { found: format!("{:?}", array.shape) });
-        }
+/// Reads the cells that are not zero, with rows and columns as NumPy indexes them.
+pub(super) fn read(array: &Array, cells: &mut CellChecker) -> Result<Csr, MatrixProblem> {
+    let &[rows, columns @ 1..=MAX_COLUMNS] = &array.shape[..] else {
+        return Err(MatrixProblem::Shape { found: format!("{:?}", array.shape) });
     };
     array.require_numbers()?;
-    let mut matrix = SparseBuilder::new();
+    let mut matrix = CsrBuilder::default();
     for row in 0..rows {
         for column in 0..columns {
             let at = if array.fortran { column * rows + row } else { row * columns + column };
@@ -22,7 +20,7 @@ pub(super) fn read(array: &Array, cells: &mut CellChecker) -> Result<SparseMatri
             if value == 0.0 {
                 continue;
             }
-            let column = column as u32; // below u32::MAX, checked above
+            let column = column as u32;
             if let Some(value) = cells.check(row, column, value)? {
                 matrix.push(column, value);
             }

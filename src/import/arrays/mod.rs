@@ -8,75 +8,65 @@ mod npz;
 mod scipy_sparse;
 mod zip;
 
-use std::path::Path;
-
 use super::combine::InputContents;
 use super::error::{ImportError, InputProblem};
+use super::format::{FileFormat, ReadRequest};
 use super::guess_group;
 use super::input::Group;
-use super::matrix::SparseMatrix;
 use super::matrix_problem::MatrixProblem;
 use super::source::SourceFile;
+use crate::sparse::Csr;
 use cell_checker::CellChecker;
 use npy::Array;
 use npz::Archive;
 
-/// Reads a `.npz` archive: a SciPy sparse matrix, or a single dense array.
-pub(super) fn read_npz(
-    source: SourceFile,
-    group: Option<Group>,
-    clamp: bool,
-) -> Result<InputContents, ImportError> {
-    let SourceFile { path, bytes } = source;
-    into_part(&path, group, clamp, |cells| {
-        let archive = Archive::open(bytes)?;
-        if archive.contains("format") {
-            return scipy_sparse::read(&archive, cells);
-        }
-        match &archive.names()[..] {
-            [name] => dense::read(&archive.array(name)?, cells),
-            _ => Err(MatrixProblem::SeveralArrays { found: archive.listing() }),
-        }
-    })
-}
+pub(super) const FORMAT: FileFormat = FileFormat {
+    name: "npz",
+    help: "NumPy arrays, dense or sparse as saved by SciPy",
+    title: "a NumPy file",
+    groups: &Group::ALL,
+    extensions: &["npz", "npy"],
+    overrides_option: true,
+    takes_label_list: false,
+    recognises: |bytes, _| bytes.starts_with(NPY) || bytes.starts_with(ZIP),
+    read,
+};
 
-/// Reads a `.npy` file: one dense array.
-pub(super) fn read_npy(
-    source: SourceFile,
-    group: Option<Group>,
-    clamp: bool,
-) -> Result<InputContents, ImportError> {
-    let SourceFile { path, bytes } = source;
-    into_part(&path, group, clamp, |cells| dense::read(&Array::parse("the file", bytes)?, cells))
-}
+const ZIP: &[u8] = b"PK\x03\x04";
+const NPY: &[u8] = b"\x93NUMPY";
 
-fn into_part(
-    path: &Path,
-    group: Option<Group>,
-    clamp: bool,
-    read: impl FnOnce(&mut CellChecker) -> Result<SparseMatrix, MatrixProblem>,
-) -> Result<InputContents, ImportError> {
-    let mut part = InputContents::new(path);
-    let group = match group {
+/// Reads one group, which is guessed from the file name if it was not given.
+fn read(source: SourceFile, request: &ReadRequest<'_>) -> Result<InputContents, ImportError> {
+    let SourceFile { path, bytes } = source;
+    let mut part = InputContents::new(&path);
+    let guess = || guess_group::guess(&path).ok_or_else(|| InputProblem::GroupUnknown { path: path.clone() });
+    let group = match request.group {
         Some(group) => group,
         None => {
-            let group = guess_group::guess(path)
-                .ok_or_else(|| InputProblem::GroupUnknown { path: path.to_owned() })?;
-            part.note(format!("read as {group}, guessed from the file name"));
+            let group = guess()?;
+            part.note(format_args!("read as {group}, guessed from the file name"));
             group
         }
     };
-    let mut cells = CellChecker::new(group, clamp);
-    let matrix =
-        read(&mut cells).map_err(|problem| ImportError::Matrix { path: path.to_owned(), problem })?;
-    match cells.clamped() {
-        0 => {}
-        count => part.note(format!("{count} marginals outside [0, 1] were clamped")),
-    }
-    match group {
-        Group::Features => part.features = Some(matrix),
-        Group::Labels => part.labels = Some(matrix),
-        Group::Marginals => part.marginals = Some(matrix),
-    }
+    let mut cells = CellChecker::new(group, request.options.clamp);
+    let matrix = read_matrix(bytes, &mut cells)
+        .map_err(|problem| ImportError::Matrix { path: path.clone(), problem })?;
+    part.note_count("marginals outside [0, 1], which were clamped", cells.clamped());
+    part.matrices.push((group, matrix));
     Ok(part)
+}
+
+/// Reads a dense array, or an archive of one or of a sparse matrix.
+fn read_matrix(bytes: Vec<u8>, cells: &mut CellChecker) -> Result<Csr, MatrixProblem> {
+    if bytes.starts_with(NPY) {
+        return dense::read(&Array::parse("the file", bytes)?, cells);
+    }
+    let archive = Archive::open(bytes)?;
+    if archive.contains("format") {
+        return scipy_sparse::read(&archive, cells);
+    }
+    match &archive.names()[..] {
+        [name] => dense::read(&archive.array(name)?, cells),
+        _ => Err(MatrixProblem::SeveralArrays { found: archive.listing() }),
+    }
 }

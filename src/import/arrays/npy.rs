@@ -1,9 +1,9 @@
-//! One NumPy array, kept as stored and decoded entry by entry.
+//! A NumPy array, kept as stored and decoded entry by entry.
 
 use super::npy_header::NpyHeader;
 use crate::import::matrix_problem::MatrixProblem;
 
-/// An array whose bytes are exactly as many as its shape and type need.
+/// An array with exactly the bytes that its shape and type need.
 #[derive(Debug)]
 pub(super) struct Array {
     name: String,
@@ -28,7 +28,7 @@ enum ElementClass {
 }
 
 impl Array {
-    /// Reads `bytes` as an `.npy` file; `name` is what errors call it.
+    /// Parses an `.npy` file; errors refer to it as `name`.
     pub fn parse(name: &str, bytes: Vec<u8>) -> Result<Array, MatrixProblem> {
         let header = NpyHeader::parse(&bytes)
             .map_err(|reason| MatrixProblem::NotArray { member: name.to_owned(), reason })?;
@@ -59,12 +59,12 @@ impl Array {
         })
     }
 
-    /// Number of entries.
+    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         (self.bytes.len() - self.data) / self.size
     }
 
-    /// That the entries are numbers, as [`Array::number`] needs.
+    /// Fails unless the entries are numbers, as [`Array::number`] requires.
     pub fn require_numbers(&self) -> Result<(), MatrixProblem> {
         match self.class {
             ElementClass::Bytes | ElementClass::Unicode => {
@@ -74,7 +74,7 @@ impl Array {
         }
     }
 
-    /// That the entries are integers, as [`Array::integer`] needs.
+    /// Fails unless the entries are integers, as [`Array::integer`] requires.
     pub fn require_integers(&self) -> Result<(), MatrixProblem> {
         match self.class {
             ElementClass::Signed | ElementClass::Unsigned => Ok(()),
@@ -82,10 +82,7 @@ impl Array {
         }
     }
 
-    /// Entry `at` of an array of numbers.
-    ///
-    /// # Panics
-    /// If there is no such entry.
+    /// Returns entry `at` of an array of numbers.
     pub fn number(&self, at: usize) -> f64 {
         match (self.class, self.size) {
             (ElementClass::Float, 2) => f16_to_f64(self.bits(at) as u16),
@@ -96,10 +93,7 @@ impl Array {
         }
     }
 
-    /// Entry `at` of an array of integers.
-    ///
-    /// # Panics
-    /// If there is no such entry.
+    /// Returns entry `at` of an array of integers.
     pub fn integer(&self, at: usize) -> i128 {
         let bits = self.bits(at);
         match (self.class, self.size) {
@@ -111,7 +105,7 @@ impl Array {
         }
     }
 
-    /// The single string the array consists of.
+    /// Returns the string of an array with a single entry.
     pub fn string(&self) -> Result<String, MatrixProblem> {
         let bytes = &self.bytes[self.data..];
         let text: String = match self.class {
@@ -142,7 +136,7 @@ impl Array {
     }
 }
 
-/// Class and bytes an entry of a NumPy type string such as `<f4`.
+/// Returns the class and the bytes per entry of a NumPy type string such as `<f4`.
 fn classify(descr: &str) -> Option<(ElementClass, usize)> {
     let rest = descr.strip_prefix(['<', '>', '|', '='])?;
     let class = rest.chars().next()?;
@@ -158,7 +152,7 @@ fn classify(descr: &str) -> Option<(ElementClass, usize)> {
     }
 }
 
-/// The value of an IEEE 754 half.
+/// Converts an IEEE 754 half.
 fn f16_to_f64(bits: u16) -> f64 {
     let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
     let exponent = i32::from(bits >> 10 & 0x1f);

@@ -1,9 +1,9 @@
 //! The header of a NumPy array file (NumPy Enhancement Proposal 1).
 //!
-//! Only what NumPy writes for plain arrays is read. The crate `npyz` reads more, but overflows on
-//! a damaged shape and brings zip, bzip2, zstd and AES along.
+//! Supports the headers that NumPy writes for plain arrays. The crate `npyz` supports more, but overflows on a damaged shape
+//! and depends on zip, bzip2, zstd and AES.
 
-/// What the header says; `data` is where the values begin.
+/// A parsed header; `data` is the offset of the values.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct NpyHeader {
     pub descr: String,
@@ -13,7 +13,7 @@ pub(super) struct NpyHeader {
 }
 
 impl NpyHeader {
-    /// Reads the magic bytes, the version and the Python dictionary after them.
+    /// Parses the magic bytes, the version and the Python dictionary that follows.
     pub fn parse(bytes: &[u8]) -> Result<NpyHeader, String> {
         let rest = bytes.strip_prefix(b"\x93NUMPY").ok_or("the magic bytes are missing")?;
         let (length, start) = match rest {
@@ -31,7 +31,7 @@ impl NpyHeader {
     }
 }
 
-/// `{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }`, keys in any order.
+/// Parses `{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }`, keys in any order.
 fn parse_dictionary(text: &str, data: usize) -> Option<NpyHeader> {
     let (mut descr, mut fortran, mut shape) = (None, None, None);
     let mut rest = text.trim().strip_prefix('{')?;

@@ -6,7 +6,7 @@ use crate::import::matrix_problem::MatrixProblem;
 
 const SUFFIX: &str = ".npy";
 
-/// An archive whose directory has been read.
+/// An archive with its directory.
 pub(super) struct Archive {
     bytes: Vec<u8>,
     members: Vec<Member>,
@@ -18,7 +18,7 @@ impl Archive {
         Ok(Archive { bytes, members })
     }
 
-    /// Names of all arrays, without `.npy`.
+    /// Returns the names of all arrays, without `.npy`.
     pub fn names(&self) -> Vec<&str> {
         let names = self.members.iter().map(|member| member.name.as_str());
         names.filter_map(|name| name.strip_suffix(SUFFIX)).collect()
@@ -28,7 +28,7 @@ impl Archive {
         self.names().contains(&name)
     }
 
-    /// The names, as an error shows them.
+    /// Returns the names for messages.
     pub fn listing(&self) -> String {
         match &self.names()[..] {
             [] => "no array".to_owned(),

@@ -1,13 +1,14 @@
-//! What `scipy.sparse.save_npz` writes: `csr`, `csc` and `coo`.
+//! Matrices that `scipy.sparse.save_npz` writes: `csr`, `csc` and `coo`.
 
 use super::cell_checker::CellChecker;
 use super::npy::Array;
 use super::npz::Archive;
-use crate::import::matrix::{SparseBuilder, SparseMatrix};
 use crate::import::matrix_problem::MatrixProblem;
+use crate::import::parse_number::MAX_COLUMNS;
+use crate::sparse::{Csr, CsrBuilder, sort_by_key};
 
 /// Reads the matrix; rows are sorted, an entry stored twice is an error.
-pub(super) fn read(archive: &Archive, cells: &mut CellChecker) -> Result<SparseMatrix, MatrixProblem> {
+pub(super) fn read(archive: &Archive, cells: &mut CellChecker) -> Result<Csr, MatrixProblem> {
     let format = archive.array("format")?.string()?;
     let shape = read_shape(&archive.array("shape")?)?;
     match format.as_str() {
@@ -35,12 +36,12 @@ pub(super) fn read(archive: &Archive, cells: &mut CellChecker) -> Result<SparseM
     assemble(shape, &indptr, |at| order[at], |at| column[at], &data, cells)
 }
 
-/// `row` and `col`, or as newer SciPy may write them, `coords` with one row of each.
+/// Reads `row` and `col`, or their replacement by newer SciPy, `coords` with one row of each.
 fn from_coordinates(
     archive: &Archive,
     shape: (usize, usize),
     cells: &mut CellChecker,
-) -> Result<SparseMatrix, MatrixProblem> {
+) -> Result<Csr, MatrixProblem> {
     let data = archive.array("data")?;
     data.require_numbers()?;
     let entries = data.len();
@@ -67,7 +68,7 @@ fn from_coordinates(
     assemble(shape, &indptr, |at| order[at], |at| column[at] as u32, &data, cells)
 }
 
-/// Rows from `indptr`: place `at` holds the entry `entry(at)` of `data`, in column `column(entry)`.
+/// Assembles rows from `indptr`: position `at` holds the entry `entry(at)` of `data`, in column `column(entry)`.
 fn assemble(
     (_, columns): (usize, usize),
     indptr: &[usize],
@@ -75,8 +76,8 @@ fn assemble(
     column: impl Fn(usize) -> u32,
     data: &Array,
     cells: &mut CellChecker,
-) -> Result<SparseMatrix, MatrixProblem> {
-    let mut matrix = SparseBuilder::new();
+) -> Result<Csr, MatrixProblem> {
+    let mut matrix = CsrBuilder::default();
     for (row, ends) in indptr.windows(2).enumerate() {
         for at in ends[0]..ends[1] {
             let entry = entry(at);
@@ -90,27 +91,13 @@ fn assemble(
     Ok(matrix.finish(columns))
 }
 
-/// Where each row begins, and the entries in the order of their rows (a counting sort).
+/// Returns the start of each row, and the entries in the order of their rows.
 fn sort_by_row(row: &[usize], rows: usize) -> Result<(Vec<usize>, Vec<usize>), MatrixProblem> {
-    let memory = MatrixProblem::Memory { rows };
-    let length = rows.checked_add(1).ok_or(memory.clone())?;
-    // The shape is only a number in the file: do not trust it with an allocation that aborts.
-    let mut indptr: Vec<usize> = Vec::new();
-    indptr.try_reserve_exact(length).map_err(|_| memory)?;
-    indptr.resize(length, 0);
-    for &row in row {
-        indptr[row + 1] += 1;
-    }
-    for at in 1..length {
-        indptr[at] += indptr[at - 1];
-    }
-    let mut next = indptr.clone();
-    let mut order = vec![0; row.len()];
-    for (entry, &row) in row.iter().enumerate() {
-        order[next[row]] = entry;
-        next[row] += 1;
-    }
-    Ok((indptr, order))
+    // The shape in the file may be wrong, and an allocation that fails would abort.
+    Vec::<usize>::new()
+        .try_reserve_exact(rows.saturating_add(1))
+        .map_err(|_| MatrixProblem::Memory { rows })?;
+    Ok(sort_by_key(rows, row.iter().copied().zip(0..)))
 }
 
 fn read_shape(array: &Array) -> Result<(usize, usize), MatrixProblem> {
@@ -118,7 +105,7 @@ fn read_shape(array: &Array) -> Result<(usize, usize), MatrixProblem> {
     let sizes: Vec<i128> = (0..array.len().min(3)).map(|at| array.integer(at)).collect();
     let wrong = || MatrixProblem::Shape { found: format!("{sizes:?}") };
     match sizes[..] {
-        [rows, columns] if (1..=i128::from(u32::MAX)).contains(&columns) => {
+        [rows, columns] if (1..=MAX_COLUMNS as i128).contains(&columns) => {
             Ok((usize::try_from(rows).map_err(|_| wrong())?, columns as usize))
         }
         _ => Err(wrong()),

@@ -1,6 +1,6 @@
-//! The members of a zip archive, as far as NumPy writes them: stored or deflated, also zip64.
+//! The members of a zip archive in the variants that NumPy writes: stored or deflated, also zip64.
 //!
-//! Section numbers are those of PKWARE's APPNOTE 6.3. Every offset in the file is checked.
+//! Section numbers refer to PKWARE's APPNOTE 6.3. Every offset in the file is checked.
 
 use std::io::Read;
 
@@ -12,7 +12,7 @@ const END_LENGTH: usize = 22;
 const LONGEST_COMMENT: usize = u16::MAX as usize;
 const ZIP64_MARKER: u64 = u32::MAX as u64;
 
-/// One file in the archive, still packed.
+/// A packed file in the archive.
 #[derive(Debug)]
 pub(super) struct Member {
     pub name: String,
@@ -39,14 +39,14 @@ pub(super) fn members(bytes: &[u8]) -> Result<Vec<Member>, String> {
 }
 
 impl Member {
-    /// The unpacked bytes, checked against the directory's size and checksum.
+    /// Unpacks the bytes and checks them against the size and checksum in the directory.
     pub fn unpack(&self, bytes: &[u8]) -> Result<Vec<u8>, String> {
         if self.encrypted {
             return Err("it is encrypted".to_owned());
         }
         let packed = self.packed(bytes).ok_or("its data is out of range")?;
         let mut unpacked = Vec::new();
-        // One byte more than promised is enough to see that there is too much.
+        // One byte more than promised suffices to detect an excess.
         let limit = self.size.saturating_add(1);
         match self.method {
             0 => packed.take(limit).read_to_end(&mut unpacked),
@@ -65,7 +65,7 @@ impl Member {
         Ok(unpacked)
     }
 
-    /// The data after the local header (4.3.7).
+    /// Returns the data after the local header (4.3.7).
     fn packed<'a>(&self, bytes: &'a [u8]) -> Option<&'a [u8]> {
         let local = bytes_from(bytes, self.offset)?;
         local.strip_prefix(b"PK\x03\x04")?;
@@ -74,7 +74,7 @@ impl Member {
     }
 }
 
-/// Number of entries and place of the directory (4.3.16; 4.3.14 and 4.3.15 for zip64).
+/// Returns the number of entries and the offset of the directory (4.3.16; 4.3.14 and 4.3.15 for zip64).
 fn find_directory(bytes: &[u8]) -> Option<(u64, u64)> {
     let last = bytes.len().checked_sub(END_LENGTH)?;
     let first = last.saturating_sub(LONGEST_COMMENT);
@@ -112,7 +112,7 @@ fn read_entry(entry: &[u8]) -> Option<(Member, &[u8])> {
     Some((member, entry.get(extra_end + comment as usize..)?))
 }
 
-/// Takes the sizes that do not fit 32 bits from the extra field (4.5.3).
+/// Replaces sizes that do not fit 32 bits by those in the extra field (4.5.3).
 fn read_zip64(mut extra: &[u8], member: &mut Member) -> Option<()> {
     while extra.len() >= 4 {
         let (id, length) = (u16_at(extra, 0)?, u16_at(extra, 2)? as usize);

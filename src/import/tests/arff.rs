@@ -1,4 +1,4 @@
-//! Mulan's ARFF and its XML label lists.
+//! Tests of Mulan's ARFF and its XML label lists.
 
 use super::super::{ImportOptions, Imported};
 use super::{Files, columns, rows, sizes};
@@ -69,17 +69,17 @@ fn counts_labels_from_either_end_without_a_list() {
     let first = files.import(&["a.arff"], &counted(1, true)).unwrap();
     assert_eq!(first.label_names, Some(vec!["a".into()]));
     assert_eq!(columns(&first.features), [[1]]);
-    for asked in [0, 4] {
+    for requested in [0, 4] {
         assert_eq!(
-            files.error(&["a.arff"], &counted(asked, false)),
+            files.error(&["a.arff"], &counted(requested, false)),
             format!(
-                "a.arff: {asked} labels were asked for, but a file of 3 attributes has 1 to 3; correct --label-count"
+                "a.arff: --label-count is {requested}, but must be from 1 to 3, the number of attributes"
             )
         );
     }
     assert_eq!(
         files.error(&["a.arff"], &ImportOptions::default()),
-        "a.arff: nothing says which attributes are labels; give its XML label list as well, or --label-count N"
+        "a.arff: the labels among the attributes are unknown; give the XML label list too, or --label-count N"
     );
 }
 
@@ -91,7 +91,7 @@ fn bad_rows_are_refused_with_line_and_attribute() {
         ("1,1,2,red,0,0,0,0", "the row has 8 values, but 7 attributes are declared"),
         ("x,1,2,red,0,0,0", "attribute 'size' is 'x', but a number is needed"),
         (",1,2,red,0,0,0", "attribute 'size' is '', but a number is needed"),
-        ("nan,1,2,red,0,0,0", "attribute 'size' is 'nan', but a value is a finite 32-bit number"),
+        ("nan,1,2,red,0,0,0", "attribute 'size' is 'nan', but a value must be a finite 32-bit number"),
         ("1,2,2,red,0,0,0", "attribute 'it's' is '2', but it is declared {0,1}"),
         ("1,1,2,pink,0,0,0", "attribute 'colour' is 'pink', but that is not one of its declared values"),
         ("1,1,2,red,5,0,0", "attribute 'TAG_a' is '5', but it is declared {0,1}"),
@@ -161,7 +161,10 @@ fn bad_headers_are_refused() {
             "1: attribute 'a' is of type '{0,1'; supported are numeric, real, integer and {value,value}",
         ),
         ("@attribute 'a numeric", "1: the quote in ''a numeric' is never closed; end it on the same line"),
-        ("@attribute a real\n@attribute a real", "2: attribute 'a' was declared before; names occur once"),
+        (
+            "@attribute a real\n@attribute a real",
+            "2: attribute 'a' was declared before; names must be unique",
+        ),
         ("@relation r\n\n@attribute a real\n", "3: the file ends without @data; it may be cut short"),
         ("%\n", "1: the file ends without @data; it may be cut short"),
     ];
@@ -177,7 +180,7 @@ fn bad_label_lists_are_refused() {
     let cases = [
         (
             "<labels>\n<label name='x'/></labels>",
-            "a.xml:2: label 'x' is no attribute of a.arff; correct the list or the file",
+            "a.xml:2: label 'x' is not an attribute of a.arff; correct the list or the file",
         ),
         ("<labels>\n\n<label/></labels>", "a.xml:3: this <label> has no name; write <label name=\"...\">"),
         (
@@ -205,12 +208,12 @@ fn a_label_list_belongs_to_one_arff_file() {
     files.add("b.xml", LIST).add("a.txt", "1 1 1\n0 0:1\n");
     assert_eq!(
         files.error(&["a.xml"], &ImportOptions::default()),
-        "a.xml: an XML label list needs its ARFF file; name that as well"
+        "a.xml: an XML label list needs its ARFF file; name that too"
     );
     assert!(files.error(&["a.txt", "a.xml"], &ImportOptions::default()).contains("needs its ARFF file"));
     assert_eq!(
         files.error(&["a.arff", "labels=a.xml"], &ImportOptions::default()),
-        "a.xml: an XML label list takes no group; name it without GROUP="
+        "a.xml: an XML label list has no group; name it without GROUP="
     );
     assert_eq!(
         files.error(&["a.arff", "a.xml", "b.xml"], &ImportOptions::default()),
@@ -218,7 +221,7 @@ fn a_label_list_belongs_to_one_arff_file() {
     );
     assert_eq!(
         files.error(&["a.arff", "a.xml"], &counted(3, false)),
-        "a.xml: lists 2 labels, but --label-count is 3; leave --label-count out"
+        "a.xml: lists 2 labels, but --label-count is 3; omit --label-count"
     );
     assert!(files.import(&["a.arff", "a.xml"], &counted(2, false)).is_ok());
 }

@@ -1,4 +1,4 @@
-//! NumPy and SciPy files made by hand, most of them bad; what SciPy itself writes is in tests/python.
+//! Tests of handmade NumPy and SciPy files, most of them invalid; tests/python reads files by SciPy itself.
 
 use super::super::ImportOptions;
 use super::zip::{csr, floats, integers, npy, npz, word};
@@ -7,7 +7,7 @@ use super::{Files, read, refusal, rows};
 const CLAMP: fn() -> ImportOptions = || ImportOptions { clamp: true, ..ImportOptions::default() };
 
 #[test]
-fn rows_are_sorted_and_zeros_dropped_from_labels_only() {
+fn sorts_rows_and_drops_zeros_from_labels_only() {
     let file = csr([2, 4], &[0, 3, 3], &[3, 0, 1], &[1.0, 0.0, 1.0]);
     let labels = read("y.npz", &file);
     assert_eq!(rows(&labels.labels), [vec![(1, 1.0), (3, 1.0)], vec![]]);
@@ -16,7 +16,7 @@ fn rows_are_sorted_and_zeros_dropped_from_labels_only() {
 }
 
 #[test]
-fn coordinates_may_be_one_array() {
+fn reads_coordinates_in_one_array() {
     let coords: Vec<u8> = [1i64, 0, 2, 1].iter().flat_map(|v| v.to_le_bytes()).collect();
     let members = [
         ("format", npy("<U3", "()", b"c\0\0\0o\0\0\0o\0\0\0")),
@@ -29,7 +29,7 @@ fn coordinates_may_be_one_array() {
 }
 
 #[test]
-fn values_that_do_not_belong_to_the_group_are_refused() {
+fn refuses_values_that_the_group_does_not_allow() {
     let cell = |value: f64| csr([2, 3], &[0, 0, 1], &[2], &[value]);
     assert_eq!(refusal("y.npz", cell(0.5)), "y.npz: row 1, column 2 is 0.5, but a label is 0 or 1");
     assert_eq!(
@@ -42,7 +42,7 @@ fn values_that_do_not_belong_to_the_group_are_refused() {
         for name in ["x.npz", "y.npz", "marginals.npz"] {
             assert_eq!(
                 refusal(name, cell(value)),
-                format!("{name}: row 1, column 2 is {shown}, but a value is a finite 32-bit number")
+                format!("{name}: row 1, column 2 is {shown}, but a value must be a finite 32-bit number")
             );
         }
         let files = Files::new();
@@ -53,17 +53,17 @@ fn values_that_do_not_belong_to_the_group_are_refused() {
 }
 
 #[test]
-fn clamping_moves_marginals_to_the_nearer_end_and_counts() {
+fn clamps_and_counts_marginals() {
     let files = Files::new();
     files.add("m", csr([1, 3], &[0, 3], &[0, 1, 2], &[-0.1, 0.5, 1.3]));
     let got = files.import(&["marginals=m"], &CLAMP()).unwrap();
     assert_eq!(rows(&got.marginals), [[(0, 0.0), (1, 0.5), (2, 1.0)]]);
-    assert!(got.notes[0].ends_with("2 marginals outside [0, 1] were clamped"));
+    assert!(got.notes[0].ends_with("marginals outside [0, 1], which were clamped: 2"));
     assert!(files.import(&["labels=m"], &CLAMP()).is_err());
 }
 
 #[test]
-fn broken_matrices_are_refused() {
+fn refuses_invalid_matrices() {
     let refused = |file| refusal("y.npz", file);
     let cases = [
         (
@@ -76,15 +76,15 @@ fn broken_matrices_are_refused() {
         (csr([1, 3], &[0, 1], &[1], &[1.0, 1.0]), "indices has 1 entries, but 2 are needed"),
         (
             csr([1, 3], &[0, 2], &[1], &[1.0]),
-            "indptr[1] is 2, but it starts at 0, never falls and ends within 1",
+            "indptr[1] is 2, but it must start at 0, never fall and end within 1",
         ),
         (
             csr([2, 3], &[0, 1, 0], &[1], &[1.0]),
-            "indptr[2] is 0, but it starts at 0, never falls and ends within 1",
+            "indptr[2] is 0, but it must start at 0, never fall and end within 1",
         ),
         (
             csr([1, 3], &[1, 1], &[1], &[1.0]),
-            "indptr[0] is 1, but it starts at 0, never falls and ends within 1",
+            "indptr[0] is 1, but it must start at 0, never fall and end within 1",
         ),
         (
             csr([1, 4294967296], &[0, 1], &[1], &[1.0]),
@@ -122,7 +122,7 @@ fn broken_matrices_are_refused() {
 }
 
 #[test]
-fn a_shape_too_large_for_memory_is_refused() {
+fn refuses_shapes_too_large_for_memory() {
     let members = [
         ("format", word("coo")),
         ("shape", integers(&[i64::MAX, 2])),
@@ -137,7 +137,7 @@ fn a_shape_too_large_for_memory_is_refused() {
 }
 
 #[test]
-fn broken_arrays_are_refused() {
+fn refuses_invalid_arrays() {
     let huge = "(9223372036854775807, 9223372036854775807)";
     let cases = [
         (npy("<f8", "(2, 2)", &[0; 24]), "the file holds 24 bytes of data, but its header promises 32"),
@@ -179,7 +179,7 @@ fn broken_arrays_are_refused() {
 }
 
 #[test]
-fn a_damaged_member_is_refused() {
+fn refuses_damaged_members() {
     let mut file = npz(&[("a", npy("<f8", "(1, 1)", &1f64.to_le_bytes()))], false);
     assert!(read("y.npz", &file).labels.is_some());
     let last_data_byte = file.windows(4).position(|w| w == b"PK\x01\x02").unwrap() - 1;
@@ -191,7 +191,7 @@ fn a_damaged_member_is_refused() {
 }
 
 #[test]
-fn an_archive_cut_anywhere_is_refused() {
+fn refuses_truncated_archives() {
     let whole = csr([1, 3], &[0, 1], &[1], &[1.0]);
     for length in 1..whole.len() {
         assert!(refusal("y.npz", &whole[..length]).starts_with("y.npz: not a zip archive ("));

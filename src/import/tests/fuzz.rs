@@ -1,19 +1,11 @@
-//! No bytes make the import panic, and what it accepts keeps the promises of `SparseMatrix`.
+//! Random bytes never make the import panic, and every accepted matrix is valid.
 
+use clap::ValueEnum;
 use proptest::prelude::*;
 
 use super::super::{Format, ImportOptions, Imported};
 use super::zip::{csr, npy};
 use super::{Files, rows};
-
-const FORMATS: [Format; 6] = [
-    Format::Auto,
-    Format::ExtremeClassification,
-    Format::Libsvm,
-    Format::Arff,
-    Format::Npz,
-    Format::Predictions,
-];
 
 fn check(imported: Imported) {
     for matrix in [imported.features, imported.labels, imported.marginals] {
@@ -23,12 +15,12 @@ fn check(imported: Imported) {
     }
 }
 
-/// Reads the bytes in every way; only a panic or a broken promise fails.
+/// Reads the bytes in every format; fails only by a panic or an invalid matrix.
 fn try_all(bytes: &[u8]) {
     let files = Files::new();
     files.add("marginals", bytes).add("a.xml", bytes);
     files.add("a.arff", "@attribute a numeric\n@data\n1\n");
-    for format in FORMATS {
+    for &format in Format::value_variants() {
         let options = ImportOptions { format, label_count: Some(1), clamp: true, ..ImportOptions::default() };
         if let Ok(imported) = files.import(&["marginals"], &options) {
             check(imported);
@@ -90,7 +82,7 @@ proptest! {
         try_all(&damaged(whole, &changes));
     }
 
-    /// What is written is what is read, whatever the order of the entries in the line.
+    /// Lines are read as written, in any order of the entries.
     #[test]
     fn lines_round_trip(
         table in prop::collection::vec(

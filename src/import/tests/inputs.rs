@@ -1,4 +1,4 @@
-//! How inputs are named, and how several are put together.
+//! Tests of naming inputs and combining several.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ fn ones(rows: usize, columns: i64) -> Vec<u8> {
 }
 
 #[test]
-fn inputs_are_typed_as_group_and_file() {
+fn parses_group_and_file() {
     let parsed = |text: &str| {
         let input = Input::parse(text).unwrap();
         (input.group, input.path.to_str().unwrap().to_owned())
@@ -22,22 +22,22 @@ fn inputs_are_typed_as_group_and_file() {
     assert_eq!(parsed("labels=a.npz"), (Some(Group::Labels), "a.npz".into()));
     assert_eq!(parsed("Features=d/a=b"), (Some(Group::Features), "d/a=b".into()));
     assert_eq!(parsed("./a=b.txt"), (None, "./a=b.txt".into()));
-    assert_eq!("marginals=m".parse::<Input>().unwrap().group, Some(Group::Marginals));
+    assert_eq!(parsed("marginals=m"), (Some(Group::Marginals), "m".into()));
 }
 
 #[test]
-fn inputs_typed_wrongly_are_refused() {
+fn refuses_invalid_inputs() {
     let message = |text| Input::parse(text).unwrap_err().to_string();
     assert_eq!(
         message("lables=Y.npz"),
-        "'lables=Y.npz': 'lables' is no group; the groups are features, labels and marginals \
+        "'lables=Y.npz': unknown group 'lables'; the groups are features, labels and marginals \
          (write ./lables=Y.npz if '=' is part of the file name)"
     );
-    assert!(message("=Y.npz").contains("'' is no group"));
+    assert!(message("=Y.npz").contains("unknown group ''"));
     for text in ["labels=", ""] {
         assert_eq!(
             message(text),
-            format!("'{text}' names no file; write [GROUP=]FILE, for example labels=Y.npz")
+            format!("'{text}' does not name a file; write [GROUP=]FILE, for example labels=Y.npz")
         );
     }
     assert_eq!(
@@ -47,7 +47,7 @@ fn inputs_typed_wrongly_are_refused() {
 }
 
 #[test]
-fn groups_are_guessed_from_whole_words() {
+fn guesses_groups_from_whole_words() {
     let cases = [
         ("train_labels.npz", Some(Group::Labels)),
         ("Y.trn.npz", Some(Group::Labels)),
@@ -68,18 +68,18 @@ fn groups_are_guessed_from_whole_words() {
 }
 
 #[test]
-fn a_name_that_tells_nothing_is_answered_with_the_syntax() {
+fn asks_for_the_group_if_the_name_does_not_tell_it() {
     let files = Files::new();
     let message = files.add("m.npz", ones(1, 1)).error(&["m.npz"], &ImportOptions::default());
     assert_eq!(
         message,
-        "m.npz: the name does not tell whether it holds features, labels or marginals; \
-         say so: features=m.npz, labels=m.npz or marginals=m.npz"
+        "m.npz: the name does not tell whether the file holds features, labels or marginals; \
+         write features=m.npz, labels=m.npz or marginals=m.npz"
     );
 }
 
 #[test]
-fn several_arrays_make_one_problem() {
+fn combines_several_arrays() {
     let files = Files::new();
     files.add("x.npz", ones(3, 9)).add("y.npz", ones(3, 4)).add("p", ones(3, 4));
     let got = files.import(&["x.npz", "y.npz", "marginals=p"], &ImportOptions::default()).unwrap();
@@ -89,7 +89,7 @@ fn several_arrays_make_one_problem() {
 }
 
 #[test]
-fn arrays_can_join_a_text_of_which_a_group_is_taken() {
+fn combines_arrays_with_one_group_of_a_text() {
     let files = Files::new();
     files.add("a.txt", "2 1 4\n3 0:1\n2\n").add("p", ones(2, 4)).add("x.npz", ones(2, 7));
     let inputs = ["labels=a.txt", "marginals=p", "x.npz"];
@@ -101,7 +101,7 @@ fn arrays_can_join_a_text_of_which_a_group_is_taken() {
 }
 
 #[test]
-fn inputs_that_do_not_fit_are_refused() {
+fn refuses_inputs_that_do_not_fit_together() {
     let files = Files::new();
     files
         .add("x.npz", ones(3, 9))
@@ -111,25 +111,25 @@ fn inputs_that_do_not_fit_are_refused() {
     let error = |inputs: &[&str]| files.error(inputs, &ImportOptions::default());
     assert_eq!(
         error(&["x.npz", "y.npz"]),
-        "x.npz has 3 rows, but y.npz has 4; all inputs describe the same rows"
+        "x.npz has 3 rows, but y.npz has 4; all inputs must have the same rows"
     );
     assert_eq!(
         error(&["x.npz", "a.txt"]),
-        "x.npz and a.txt both hold features; write features=FILE or labels=FILE to take one group of a file"
+        "x.npz and a.txt both hold features; write features=FILE or labels=FILE to read one group of a file"
     );
     assert_eq!(
         error(&["marginals=p", "a.txt"]),
-        "a.txt has 2 labels, but p has 4 columns of marginals; both have one column a label"
+        "a.txt has 2 labels, but p has 4 columns of marginals; both must have one column per label"
     );
     assert_eq!(
         error(&["marginals=a.txt"]),
-        "a.txt: the Extreme Classification format holds no marginals; give them as marginals=FILE, an .npz or .npy \
-         array or lines of label:score"
+        "a.txt: the Extreme Classification format cannot hold marginals; give them as an .npz or .npy array or as \
+         lines of label:score"
     );
 }
 
 #[test]
-fn an_inferred_number_of_labels_grows_to_that_of_the_marginals() {
+fn inferred_number_of_labels_grows_to_that_of_the_marginals() {
     let files = Files::new();
     files.add("a.svm", "0 1:1\n2 1:1\n").add("p", ones(2, 5)).add("q", ones(2, 2));
     let got = files.import(&["a.svm", "marginals=p"], &ImportOptions::default()).unwrap();
@@ -138,4 +138,21 @@ fn an_inferred_number_of_labels_grows_to_that_of_the_marginals() {
     assert!(note.contains("the number of labels is that of"), "{note}");
     let message = files.error(&["a.svm", "marginals=q"], &ImportOptions::default());
     assert!(message.starts_with("a.svm has 3 labels, but q has 2"), "{message}");
+}
+
+#[test]
+fn labels_of_another_file_do_not_grow_with_inferred_ones() {
+    let files = Files::new();
+    files.add("a.svm", "0 1:1\n2 1:1\n").add("y.npz", ones(2, 4)).add("p", ones(2, 5));
+    let message = files.error(&["features=a.svm", "y.npz", "marginals=p"], &ImportOptions::default());
+    assert!(message.starts_with("y.npz has 4 labels, but p has 5"), "{message}");
+}
+
+#[test]
+fn folders_and_hdf5_files_are_named_as_such() {
+    let files = Files::new();
+    files.add("d.h5", b"\x89HDF\r\n\x1a\nrest");
+    let error = |name: &str| files.error(&[name], &ImportOptions::default());
+    assert_eq!(error("d.h5"), "d.h5: is an HDF5 file, which needs no import");
+    assert!(error(".").ends_with(": is a folder; expected a file"));
 }

@@ -1,4 +1,4 @@
-//! Each format read back, each error by its message, and bytes nobody meant.
+//! Tests of each format and each error message, and of random bytes.
 
 mod arff;
 mod arrays;
@@ -12,9 +12,12 @@ use std::path::PathBuf;
 
 use tempfile::TempDir;
 
-use super::{ImportError, ImportOptions, Imported, Input, SparseMatrix, import};
+use clap::ValueEnum;
 
-/// A directory of hand-made inputs.
+use super::{Format, ImportError, ImportOptions, Imported, Input, import};
+use crate::sparse::{Csr, RowsView};
+
+/// A temporary directory of input files.
 struct Files(TempDir);
 
 impl Files {
@@ -31,7 +34,7 @@ impl Files {
         self
     }
 
-    /// Imports `[GROUP=]NAME`s of this directory.
+    /// Imports files of this directory, named as `[GROUP=]NAME`.
     fn import(&self, inputs: &[&str], options: &ImportOptions) -> Result<Imported, ImportError> {
         let inputs: Vec<Input> = inputs
             .iter()
@@ -44,7 +47,7 @@ impl Files {
         import(&inputs, options)
     }
 
-    /// The message of the error, with the directory left out.
+    /// Returns the error message of an import, without the directory.
     fn error(&self, inputs: &[&str], options: &ImportOptions) -> String {
         let error = self.import(inputs, options).expect_err("must be refused");
         let directory = format!("{}/", self.0.path().display());
@@ -52,7 +55,7 @@ impl Files {
     }
 }
 
-/// One file imported with the default options.
+/// Imports one file with the default options.
 fn read(name: &str, bytes: impl AsRef<[u8]>) -> Imported {
     let files = Files::new();
     files
@@ -61,39 +64,34 @@ fn read(name: &str, bytes: impl AsRef<[u8]>) -> Imported {
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The message when one file is imported with the default options.
+/// Returns the error message of importing one file with the default options.
 fn refusal(name: &str, bytes: impl AsRef<[u8]>) -> String {
     let files = Files::new();
     files.add(name, bytes).error(&[name], &ImportOptions::default())
 }
 
-/// The entries of each row, after checking what [`SparseMatrix`] promises.
-fn rows(matrix: &Option<SparseMatrix>) -> Vec<Vec<(u32, f32)>> {
-    let matrix = matrix.as_ref().expect("the group was read");
-    assert_eq!(matrix.indptr.len(), matrix.rows + 1);
-    assert_eq!(matrix.indptr[0], 0);
-    assert_eq!(matrix.indptr[matrix.rows], matrix.indices.len());
-    assert_eq!(matrix.values.len(), matrix.indices.len());
-    assert!(matrix.values.iter().all(|value| value.is_finite()));
-    let entries: Vec<(u32, f32)> =
-        matrix.indices.iter().copied().zip(matrix.values.iter().copied()).collect();
-    let rows = matrix.indptr.windows(2).map(|ends| entries[ends[0]..ends[1]].to_vec());
-    let rows: Vec<_> = rows.collect();
-    for row in &rows {
-        assert!(row.is_sorted_by(|a, b| a.0 < b.0), "{row:?}");
-        assert!(row.iter().all(|entry| (entry.0 as usize) < matrix.columns));
-    }
-    rows
+fn format(name: &str) -> Format {
+    Format::from_str(name, false).unwrap()
 }
 
-/// The columns of each row.
-fn columns(matrix: &Option<SparseMatrix>) -> Vec<Vec<u32>> {
-    let entries = rows(matrix);
+/// Returns the entries of each row, after checking that values are finite.
+fn rows(matrix: &Option<Csr>) -> Vec<Vec<(u32, f32)>> {
+    let matrix = matrix.as_ref().expect("the group was read");
+    assert!(matrix.check_compressed_structure().is_ok());
+    assert!(matrix.data().iter().all(|value| value.is_finite()));
+    let row = |row| {
+        let (columns, values) = RowsView::from(matrix).row(row);
+        columns.iter().copied().zip(values.iter().copied()).collect()
+    };
+    (0..matrix.rows()).map(row).collect()
+}
+
+/// Returns the columns of each row.
+fn columns(matrix: &Option<Csr>) -> Vec<Vec<u32>> {
     let columns = |row: &Vec<(u32, f32)>| row.iter().map(|entry| entry.0).collect();
-    entries.iter().map(columns).collect()
+    rows(matrix).iter().map(columns).collect()
 }
 
-fn sizes(matrix: &Option<SparseMatrix>) -> (usize, usize) {
-    let matrix = matrix.as_ref().expect("the group was read");
-    (matrix.rows, matrix.columns)
+fn sizes(matrix: &Option<Csr>) -> (usize, usize) {
+    matrix.as_ref().expect("the group was read").shape()
 }

@@ -1,4 +1,4 @@
-//! Predictions as text.
+//! Tests of predictions as text.
 
 use std::io::Write;
 
@@ -6,11 +6,11 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use proptest::prelude::*;
 
-use super::super::{Format, ImportOptions};
+use super::super::ImportOptions;
 use super::zip::csr;
-use super::{Files, rows, sizes};
+use super::{Files, format, rows, sizes};
 
-/// As napkinXC prints it: largest score first, a blank at the end of each line.
+/// Text as napkinXC prints it: largest score first, a blank at the end of each line.
 const TEXT: &str = "3:0.75 0:0.5 \n\n2:1e-05 1:0.25 \n";
 
 fn imported(text: &str, options: &ImportOptions) -> super::Imported {
@@ -33,11 +33,11 @@ fn a_line_is_a_row_of_labels_and_scores() {
     assert_eq!(sizes(&got.marginals), (3, 6));
     assert_eq!(rows(&got.marginals), [vec![(0, 0.5), (3, 0.75)], vec![], vec![(1, 0.25), (2, 1e-5)]]);
     assert_eq!((got.features, got.labels), (None, None));
-    assert!(got.notes[0].ends_with("1 empty lines are rows without a marginal"), "{:?}", got.notes);
+    assert!(got.notes[0].ends_with("empty lines, which are rows without marginals: 1"), "{:?}", got.notes);
 }
 
 #[test]
-fn gzip_and_line_ends_do_not_matter() {
+fn gzip_and_line_ends_make_no_difference() {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(TEXT.as_bytes()).unwrap();
     let files = Files::new();
@@ -48,7 +48,7 @@ fn gzip_and_line_ends_do_not_matter() {
 }
 
 #[test]
-fn the_number_of_labels_comes_from_the_labels_beside_it() {
+fn takes_the_number_of_labels_from_imported_labels() {
     let files = Files::new();
     files.add("p", TEXT).add("y.txt", "3 1 9\n0\n1\n8\n").add("few.txt", "3 1 2\n0\n1\n1\n");
     files.add("y.svm", "0 1:1\n6 1:1\n1 1:1\n").add("y.npz", csr([3, 5], &[0, 1, 1, 1], &[4], &[1.0]));
@@ -60,19 +60,19 @@ fn the_number_of_labels_comes_from_the_labels_beside_it() {
     }
     assert_eq!(
         files.error(&["labels=few.txt", "marginals=p"], &ImportOptions::default()),
-        "few.txt has 2 labels, but p has 4 columns of marginals; both have one column a label"
+        "few.txt has 2 labels, but p has 4 columns of marginals; both must have one column per label"
     );
 }
 
 #[test]
-fn a_number_that_was_inferred_is_said() {
+fn notes_an_inferred_number_of_labels() {
     let got = imported("1:0.5\n4:0.25\n", &ImportOptions::default());
     assert_eq!(sizes(&got.marginals), (2, 5));
     assert!(got.notes[0].contains("5 labels are inferred from the largest that occurs; pass --label-count"));
 }
 
 #[test]
-fn a_header_says_rows_and_labels() {
+fn reads_rows_and_labels_from_a_header() {
     let got = imported("2 7\n1:0.5\n\n\n", &ImportOptions::default());
     assert_eq!(sizes(&got.marginals), (2, 7));
     assert_eq!(
@@ -91,20 +91,23 @@ fn a_header_says_rows_and_labels() {
 }
 
 #[test]
-fn bad_lines_are_refused_with_their_number_and_text() {
-    let probability = "but a probability lies in [0, 1]; turn scores into probabilities first, or pass --clamp to \
-                       move them to the nearer end";
+fn refuses_bad_lines_with_number_and_text() {
+    let probability = "but a probability lies in [0, 1]; convert scores to probabilities first, or pass \
+                       --clamp to move them to the nearest bound";
     let cases = [
-        ("1", "'1' is not a label with its score; write label:score".to_owned()),
-        ("0.5", "'0.5' is not a label with its score; write label:score".to_owned()),
-        ("1,0:0.5", "label '1,0' is not a whole number from 0 to 4294967295".to_owned()),
-        (":0.5", "label '' is not a whole number from 0 to 4294967295".to_owned()),
-        ("-1:0.5", "label '-1' is not a whole number from 0 to 4294967295".to_owned()),
-        ("4294967296:1", "label '4294967296' is not a whole number from 0 to 4294967295".to_owned()),
+        ("1", "'1' is not a label with a score; write label:score".to_owned()),
+        ("0.5", "'0.5' is not a label with a score; write label:score".to_owned()),
+        ("1,0:0.5", "label '1,0' is not a whole number from 0 to 4294967294".to_owned()),
+        (":0.5", "label '' is not a whole number from 0 to 4294967294".to_owned()),
+        ("-1:0.5", "label '-1' is not a whole number from 0 to 4294967294".to_owned()),
+        ("4294967295:1", "label '4294967295' is not a whole number from 0 to 4294967294".to_owned()),
         ("1:", "value '' in '1:' is not a number".to_owned()),
         ("1:x", "value 'x' in '1:x' is not a number".to_owned()),
-        ("1:nan", "value 'nan' in '1:nan' is not finite; a value is a finite 32-bit number".to_owned()),
-        ("1:1e39", "value '1e39' in '1:1e39' is not finite; a value is a finite 32-bit number".to_owned()),
+        ("1:nan", "value 'nan' in '1:nan' is not finite; a value must be a finite 32-bit number".to_owned()),
+        (
+            "1:1e39",
+            "value '1e39' in '1:1e39' is not finite; a value must be a finite 32-bit number".to_owned(),
+        ),
         ("2:0.5 1:0.25 2:0.1", "label 2 occurs twice; name each label of a row once".to_owned()),
         ("3:1.3", format!("label 3 has the score 1.3, {probability}")),
         ("3:1.00000001", format!("label 3 has the score 1.00000001, {probability}")),
@@ -122,45 +125,45 @@ fn a_file_of_nothing_but_a_byte_order_mark_has_no_rows() {
 }
 
 #[test]
-fn scores_are_clamped_when_asked_to() {
+fn clamps_scores_on_request() {
     let options = ImportOptions { clamp: true, ..labels(5) };
     let got = imported("0:1.5 1:-2 2:0.5 3:-0\n", &options);
     assert_eq!(rows(&got.marginals), [[(0, 1.0), (1, 0.0), (2, 0.5), (3, 0.0)]]);
-    assert!(got.notes[0].ends_with("2 marginals outside [0, 1] were clamped"), "{:?}", got.notes);
+    assert!(got.notes[0].ends_with("marginals outside [0, 1], which were clamped: 2"), "{:?}", got.notes);
 }
 
 #[test]
-fn a_label_beyond_the_number_given_is_refused() {
+fn refuses_labels_beyond_the_given_number() {
     let files = Files::new();
     let message = files.add("p", TEXT).error(&["marginals=p"], &labels(3));
     assert_eq!(message, "p:1: label 3 is out of range; --label-count allows 0 to 2");
 }
 
 #[test]
-fn the_format_can_be_named_and_is_for_marginals_only() {
+fn named_format_is_for_marginals_only() {
     let files = Files::new();
     files.add("a.txt", TEXT);
-    let options = ImportOptions { format: Format::Predictions, ..ImportOptions::default() };
+    let options = ImportOptions { format: format("predictions"), ..ImportOptions::default() };
     assert_eq!(sizes(&files.import(&["a.txt"], &options).unwrap().marginals), (3, 4));
     assert_eq!(
         files.error(&["labels=a.txt"], &options),
-        "a.txt: prediction text holds marginals, not labels; leave --format out, which is for all inputs, and write \
-         marginals=FILE for the one that has predictions"
+        "a.txt: prediction text holds marginals, not labels; omit --format, which applies to all inputs, and write \
+         marginals=FILE for the file of predictions"
     );
     assert!(
         files
             .error(
                 &["marginals=a.txt"],
-                &ImportOptions { format: Format::Libsvm, ..ImportOptions::default() }
+                &ImportOptions { format: format("libsvm"), ..ImportOptions::default() }
             )
-            .contains("the LIBSVM format holds no marginals")
+            .contains("the LIBSVM format cannot hold marginals")
     );
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// What is written is what is read, largest score first as tools print it.
+    /// Predictions are read as written, with the largest score first as programs print it.
     #[test]
     fn predictions_round_trip(
         table in prop::collection::vec(prop::collection::btree_map(0u32..90, 0f32..=1.0, 0..8), 1..40),
