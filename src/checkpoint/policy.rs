@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::snapshot_files::with_suffix;
 use super::{CheckpointError, Fingerprint, is_resumable, snapshot_exists};
 use crate::error::Result;
 use crate::store::Overwrite;
@@ -42,12 +43,8 @@ impl CheckpointPolicy {
         interval: usize,
         existing: ExistingCheckpoint,
     ) -> CheckpointPolicy {
-        let appended = || {
-            let mut name = out.as_os_str().to_owned();
-            name.push(".checkpoint");
-            name.into()
-        };
-        CheckpointPolicy { file: file.unwrap_or_else(appended), interval, existing }
+        let file = file.unwrap_or_else(|| with_suffix(out, ".checkpoint"));
+        CheckpointPolicy { file, interval, existing }
     }
 
     /// Fails before the data are loaded rather than hours later, as far as `request`, the known part of the fingerprint,

@@ -48,7 +48,7 @@ fn temporary_path(file: &Path) -> PathBuf {
     with_suffix(file, ".part")
 }
 
-fn with_suffix(file: &Path, suffix: &str) -> PathBuf {
+pub(super) fn with_suffix(file: &Path, suffix: &str) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(suffix);
     name.into()

@@ -2,7 +2,7 @@
 
 use crate::evaluate::{CalibrationReport, ReliabilityBin};
 use crate::format::format_count;
-use crate::report::{Align, Console, Table};
+use crate::report::{Console, Table};
 
 /// Prints the calibration of the marginals, with a reliability curve.
 pub(super) fn print_calibration(console: &Console, found: &CalibrationReport) {
@@ -17,13 +17,8 @@ pub(super) fn print_calibration(console: &Console, found: &CalibrationReport) {
         found.error_equal_mass,
         100.0 * found.error_relative
     ));
-    let mut table = Table::new(&[
-        ("marginal", Align::Left),
-        ("entries", Align::Right),
-        ("mean", Align::Right),
-        ("observed", Align::Right),
-        ("1/4   too large  |  too small   4", Align::Left),
-    ]);
+    let mut table =
+        Table::new(&["marginal", ">entries", ">mean", ">observed", "1/4   too large  |  too small   4"]);
     for bin in found.curve.iter().filter(|bin| bin.entries > 0) {
         table.row([
             format!("{} to {}", bin.low, bin.high),

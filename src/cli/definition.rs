@@ -39,7 +39,7 @@ fn with_detail(command: Command, detail: Detail) -> Command {
             if ADVANCED.split(' ').any(|id| arg.get_id() == id) { arg.hide(true) } else { arg }
         });
     }
-    // clap's own long form puts every option on lines of its own, with empty lines between.
+    // The long form of clap separates all options by empty lines.
     let about = command.get_long_about().or(command.get_about()).cloned().unwrap_or_default();
     let examples = command.get_after_long_help().cloned().unwrap_or_default();
     command.about(about).after_help(examples).mut_args(with_values)

@@ -14,7 +14,7 @@ use crate::evaluate::{Evaluation, EvaluationMode, Summary, join_equal, measure_c
 use crate::format::{count_noun, format_count};
 use crate::load::{LabelCounts, LoadOptions};
 use crate::pipeline::{EvaluateRequest, Subject, load_for_classifier, load_predicted, scoring_memory};
-use crate::report::{Align, Phases, Table};
+use crate::report::{Phases, Table};
 use crate::shard::Shard;
 use crate::store::{Location, Role};
 
@@ -153,9 +153,9 @@ pub(super) fn run(context: &Context<'_>, args: &EvaluateArgs) -> Result<()> {
                 format!("mean and deviation of {} from {rules} rules", count_noun(repeats, "draw")),
         }
     ));
-    let mut columns = vec![("metric", Align::Left), ("mean", Align::Right), ("deviation", Align::Right)];
+    let mut columns = vec!["metric", ">mean", ">deviation"];
     if args.options.expected || rules == 1 {
-        columns = vec![("metric", Align::Left), ("value", Align::Right)];
+        columns = vec!["metric", ">value"];
     }
     let mut table = Table::new(&columns);
     for (name, Summary { mean, std }) in join_equal(&summary) {

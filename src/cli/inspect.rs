@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::evaluate::measure_calibration;
 use crate::format::{count_noun, format_count};
 use crate::load::{LabelCounts, LoadOptions, load_shard};
-use crate::report::{Align, Table};
+use crate::report::Table;
 use crate::shard::Shard;
 use crate::split::{RecordedSplit, read_recorded_split};
 use crate::store::{FileKind, Hdf5File, Location, MatrixFile, ModelFile, Role, StoreError, read_names};
@@ -52,16 +52,10 @@ pub(super) fn run(context: &Context<'_>, args: &InspectArgs) -> Result<()> {
             return world.agree(Err(StoreError::WrongKind { file, found, expected }.into()));
         }
     };
-    let mut table = Table::new(&[
-        ("group", Align::Left),
-        ("rows", Align::Right),
-        ("columns", Align::Right),
-        ("entries", Align::Right),
-        ("per row", Align::Right),
-    ]);
+    let at = |role: Role| Location::in_file(&args.file, role);
+    let mut table = Table::new(&["group", ">rows", ">columns", ">entries", ">per row"]);
     for role in &present {
-        let location = Location { file: args.file.clone(), group: role.group().into() };
-        let matrix = world.agree(MatrixFile::open_in(&file, location).map_err(Into::into))?;
+        let matrix = world.agree(MatrixFile::open_in(&file, at(*role)).map_err(Into::into))?;
         let ((rows, columns), entries) = (matrix.shape(), matrix.entries());
         let average = entries as f64 / rows as f64;
         let cells = [
@@ -96,7 +90,6 @@ pub(super) fn run(context: &Context<'_>, args: &InspectArgs) -> Result<()> {
             json!({"source": source, "method": method, "seed": seed, "fractions": fractions, "part": part}),
         );
     }
-    let at = |role: Role| Location { file: args.file.clone(), group: role.group().into() };
     let has = |role: Role| present.contains(&role);
     if has(Role::Labels) {
         let LabelCounts { positives, rows } = LabelCounts::load(world, &at(Role::Labels))?;
@@ -134,8 +127,7 @@ fn describe_labels(context: &Context<'_>, positives: &[u64], rows: u64, facts: &
         "tail: the {} most frequent labels (20%) hold {head_share:.1}% of all positives",
         format_count(head as u64)
     ));
-    let mut table =
-        Table::new(&[("positives", Align::Left), ("labels", Align::Right), ("share", Align::Right)]);
+    let mut table = Table::new(&["positives", ">labels", ">share"]);
     let limits = [(0, 1), (1, 2), (2, 5), (5, 10), (10, 100), (100, 1000), (1000, u64::MAX)];
     for (low, high) in limits {
         let name = match (low, high) {
@@ -179,12 +171,7 @@ fn describe_classifier(context: &Context<'_>, file: &ClassifierFile, facts: &mut
         mixture.candidates.name(),
         file.seed
     ));
-    let mut table = Table::new(&[
-        ("rule", Align::Right),
-        ("weight", Align::Right),
-        ("slopes", Align::Left),
-        ("intercepts", Align::Left),
-    ]);
+    let mut table = Table::new(&[">rule", ">weight", "slopes", "intercepts"]);
     let range = |values: &[f32]| {
         let low = values.iter().copied().fold(f32::INFINITY, f32::min);
         let high = values.iter().copied().fold(f32::NEG_INFINITY, f32::max);

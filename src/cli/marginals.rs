@@ -50,7 +50,7 @@ pub(super) fn run(context: &Context<'_>, args: &MarginalsArgs) -> Result<()> {
     let model = world.agree(Model::read(&args.model))?;
     phases.end("read model");
     let data = world.agree(Hdf5File::open(&features.file).map_err(Into::into))?;
-    let labels = Location { file: features.file.clone(), group: Role::Labels.group().into() };
+    let labels = Location::in_file(&features.file, Role::Labels);
     let labelled = data.has(Role::Labels.group());
     let plan = plan_examples(world, &features, labelled.then_some(&labels))?;
     world.agree(if plan.features() == model.features {

@@ -139,7 +139,7 @@ pub fn run(world: &World, ParsedCommand(args): ParsedCommand) -> Result<()> {
     world.end_job_on_stall(Duration::from_secs_f64(global.stall_timeout));
     fault::inject(world.rank(), "start")?;
     let threads = start_threads(world, global.threads)?;
-    // `run` resumes without being told to.
+    // `run` resumes without an option.
     let (resume, resume_option) = match &command {
         Command::Fit(fit) => (fit.stop.resume, Some("--resume")),
         Command::Train(train) => (train.stop.resume, Some("--resume")),

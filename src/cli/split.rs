@@ -8,7 +8,7 @@ use super::common::Context;
 use super::values::output_file;
 use crate::error::{Result, usage};
 use crate::format::format_count;
-use crate::report::{Align, Phases, Table};
+use crate::report::{Phases, Table};
 use crate::split::{Balance, Fractions, Method, Origin, Parts, Split, SplitSource, balance};
 use crate::store::{Role, publish};
 
@@ -164,14 +164,9 @@ fn output_paths(args: &SplitArgs, parts: usize) -> Result<Vec<PathBuf>> {
 }
 
 fn parts_table(paths: &[PathBuf], sizes: &[u64], balances: &[Balance]) -> Table {
-    let mut columns = vec![("wrote", Align::Left), ("rows", Align::Right)];
+    let mut columns = vec!["wrote", ">rows"];
     if !balances.is_empty() {
-        columns.extend([
-            ("positives", Align::Right),
-            ("without", Align::Right),
-            ("worst", Align::Right),
-            ("worst share", Align::Right),
-        ]);
+        columns.extend([">positives", ">without", ">worst", ">worst share"]);
     }
     let mut table = Table::new(&columns);
     for (part, (path, &rows)) in paths.iter().zip(sizes).enumerate() {

@@ -7,7 +7,7 @@ use super::files::PathUse;
 use super::findings::Finding;
 use super::hosts::Host;
 use crate::format::{count_noun, format_bytes, format_count, format_seconds};
-use crate::report::{Align, Console, Table};
+use crate::report::{Console, Table};
 use crate::store::{library_is_thread_safe, reads_without_locks};
 use crate::world::mpi_standard;
 
@@ -98,13 +98,13 @@ fn row_key(host: &Host<'_>) -> (usize, usize, String, String) {
 
 pub(super) fn host_table(hosts: &[Host<'_>]) -> Table {
     let mut table = Table::new(&[
-        ("host", Align::Left),
-        ("ranks", Align::Left),
-        ("processors", Align::Right),
-        ("threads", Align::Left),
-        ("bound to", Align::Left),
-        ("memory free", Align::Right),
-        ("memory bandwidth", Align::Right),
+        "host",
+        "ranks",
+        ">processors",
+        "threads",
+        "bound to",
+        ">memory free",
+        ">memory bandwidth",
     ]);
     let mut kinds: Vec<Vec<&Host<'_>>> = Vec::new();
     for host in hosts {
@@ -141,7 +141,7 @@ pub(super) fn host_table(hosts: &[Host<'_>]) -> Table {
 }
 
 fn file_table(job: &JobReport) -> Table {
-    let mut table = Table::new(&[("path", Align::Left), ("use", Align::Left), ("file system", Align::Left)]);
+    let mut table = Table::new(&["path", "use", "file system"]);
     for seen in &job.ranks[0].files {
         let used = match seen.used {
             PathUse::Data => "read",

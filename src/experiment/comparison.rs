@@ -2,7 +2,7 @@
 
 use super::results::{ClassifierResult, Results};
 use crate::format::format_count;
-use crate::report::{Align, Table};
+use crate::report::Table;
 
 /// The rows of one budget.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,8 +62,8 @@ impl Results {
     /// Returns the tables as text.
     pub fn text(&self) -> String {
         let table = |comparison: &Comparison| {
-            let mut columns = vec![("strategy", Align::Left), ("fitted for", Align::Left)];
-            columns.extend(self.columns.iter().map(|name| (name.as_str(), Align::Right)));
+            let mut columns = vec!["strategy".to_owned(), "fitted for".to_owned()];
+            columns.extend(self.columns.iter().map(|name| format!(">{name}")));
             let mut table = Table::new(&columns);
             for row in &comparison.rows {
                 table.row(row.cells(|value, best| format!("{value}{}", if best { "*" } else { " " })));

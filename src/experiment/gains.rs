@@ -2,7 +2,7 @@
 
 use super::comparison::mean;
 use super::results::{ClassifierResult, Results};
-use crate::report::{Align, Table};
+use crate::report::Table;
 
 /// A fitted classifier and the best baseline.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,8 +31,7 @@ impl Results {
 
     /// Returns the gains as text; empty without any.
     pub fn gains_text(&self) -> String {
-        let columns = [("fitted for", Align::Left), ("k", Align::Right), ("fitted", Align::Right)];
-        let mut table = Table::new(&[&columns[..], &[("best baseline", Align::Left)]].concat());
+        let mut table = Table::new(&["fitted for", ">k", ">fitted", "best baseline"]);
         let gains = self.gains();
         if gains.is_empty() {
             return String::new();

@@ -121,7 +121,7 @@ impl DataSource {
             DataSource::Synthetic(_) => false,
             DataSource::Split(split_file) => split_file.clamp,
         };
-        let location = |role: Role| Location { file: folder.data_file(part), group: role.group().into() };
+        let location = |role: Role| Location::in_file(folder.data_file(part), role);
         LoadOptions { marginals: location(Role::Marginals), labels: Some(location(Role::Labels)), clamp }
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{LimitSource, MemoryLimit};
 use crate::error::ModuleError;
-use crate::format::format_bytes;
+use crate::format::{count_noun, format_bytes};
 
 /// Ranks that need more than a limit leaves them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,18 +31,16 @@ impl InsufficientMemory {
         let InsufficientMemory { node, ranks, .. } = self;
         let (need, free, limit) =
             (format_bytes(self.need), format_bytes(self.limit.available), format_bytes(self.limit.total));
-        let plural = if ranks.len() == 1 { "" } else { "s" };
+        let count = count_noun(ranks.len(), "rank");
         match &self.limit.source {
             LimitSource::Node => write!(
                 f,
-                "node {node}: {need} of memory needed for {} rank{plural}, but only {free} of {limit} is free",
-                ranks.len()
+                "node {node}: {need} of memory needed for {count}, but only {free} of {limit} is free"
             )?,
             LimitSource::Cgroup { file, .. } => write!(
                 f,
-                "node {node}: {need} of memory needed for {} rank{plural}, but the limit of the job or container \
-                 leaves only {free} of {limit} ({file})",
-                ranks.len()
+                "node {node}: {need} of memory needed for {count}, but the limit of the job or container leaves only \
+                 {free} of {limit} ({file})"
             )?,
             LimitSource::Process { option } => write!(
                 f,

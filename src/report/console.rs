@@ -86,10 +86,12 @@ impl Console {
         self.line(format_args!("{}{gap}{rows}", self.painted(header, BOLD)));
     }
 
-    /// Prints the text that a command exists to print, on standard output, even when the console is quiet.
+    /// Prints the text that a command exists to print, even when the console is quiet.
     pub fn result(&self, text: impl Display) {
-        if self.is_root {
-            print_stdout(text);
+        match self.json {
+            _ if !self.is_root => (),
+            Json::StandardOutput => drop(writeln!(stderr(), "{text}")),
+            _ => print_stdout(text),
         }
     }
 
@@ -236,7 +238,7 @@ impl Progress for PartDisplay<'_> {
     }
 }
 
-/// Prints on standard output; a reader that closes the pipe is no error.
+/// Prints on standard output. A closed pipe is not an error.
 pub fn print_stdout(text: impl Display) {
     let _ = writeln!(stdout(), "{text}");
 }

@@ -6,4 +6,4 @@ mod table;
 
 pub use console::{Console, PartDisplay, print_stdout};
 pub use phases::{Phases, peak_memory};
-pub use table::{Align, Table};
+pub use table::Table;

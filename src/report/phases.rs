@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use serde_json::{Map, Value};
 
-use super::table::{Align, Table};
+use super::table::Table;
 use crate::format::{format_bytes, format_seconds};
 use crate::world::World;
 
@@ -72,8 +72,7 @@ impl Phases {
     }
 
     pub fn table(&self) -> Table {
-        let mut table =
-            Table::new(&[("phase", Align::Left), ("time", Align::Right), ("peak memory", Align::Right)]);
+        let mut table = Table::new(&["phase", ">time", ">peak memory"]);
         for (name, time, memory) in &self.done {
             table.row([(*name).to_owned(), format_seconds(*time), format_bytes(*memory)]);
         }

@@ -2,23 +2,19 @@
 
 use std::fmt;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Align {
-    Left,
-    Right,
-}
-
 /// A table without ruling lines.
 pub struct Table {
-    aligns: Vec<Align>,
+    /// For each column, whether it is aligned to the right.
+    right: Vec<bool>,
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    /// Creates a table from the names and alignments of its columns.
-    pub fn new(columns: &[(&str, Align)]) -> Table {
-        let header = columns.iter().map(|column| column.0.to_owned()).collect();
-        Table { aligns: columns.iter().map(|column| column.1).collect(), rows: vec![header] }
+    /// Creates a table from the names of its columns; `>` before a name aligns the column to the right.
+    pub fn new<N: AsRef<str>>(columns: &[N]) -> Table {
+        let name = |column: &N| column.as_ref().trim_start_matches('>').to_owned();
+        let right = columns.iter().map(|column| column.as_ref().starts_with('>')).collect();
+        Table { right, rows: vec![columns.iter().map(name).collect()] }
     }
 
     pub fn row<T: ToString>(&mut self, cells: impl IntoIterator<Item = T>) {
@@ -32,15 +28,15 @@ impl fmt::Display for Table {
             let cells = self.rows.iter().filter_map(|row| row.get(column));
             cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
         };
-        let widths: Vec<usize> = (0..self.aligns.len()).map(width).collect();
+        let widths: Vec<usize> = (0..self.right.len()).map(width).collect();
         let lines: Vec<String> = self
             .rows
             .iter()
             .map(|row| {
                 let cells =
-                    row.iter().zip(&widths).zip(&self.aligns).map(|((cell, &width), align)| match align {
-                        Align::Left => format!("{cell:<width$}"),
-                        Align::Right => format!("{cell:>width$}"),
+                    row.iter().zip(&widths).zip(&self.right).map(|((cell, &width), right)| match right {
+                        false => format!("{cell:<width$}"),
+                        true => format!("{cell:>width$}"),
                     });
                 cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
             })
@@ -55,7 +51,7 @@ mod tests {
 
     #[test]
     fn tables_have_no_trailing_space() {
-        let mut table = Table::new(&[("name", Align::Left), ("value", Align::Right)]);
+        let mut table = Table::new(&["name", ">value"]);
         table.row(["a", "1.5"]);
         table.row(["longer", "22.25"]);
         assert_eq!(table.to_string(), "name    value\na         1.5\nlonger  22.25");

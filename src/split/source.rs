@@ -137,7 +137,7 @@ impl SplitSource {
 }
 
 fn location_of(path: &Path, role: Role) -> Location {
-    Location { file: path.into(), group: role.group().into() }
+    Location::in_file(path, role)
 }
 
 /// Returns the check that values must pass. Marginals outside [0, 1] are copied, so that their user may clamp them.

@@ -43,7 +43,12 @@ impl Location {
         {
             return Location { file: file.into(), group: group.trim_matches('/').to_owned() };
         }
-        Location { file: text.into(), group: role.group().to_owned() }
+        Location::in_file(text, role)
+    }
+
+    /// The usual group of `role` in a file.
+    pub fn in_file(file: impl Into<PathBuf>, role: Role) -> Location {
+        Location { file: file.into(), group: role.group().to_owned() }
     }
 }
 

@@ -235,7 +235,7 @@ const CASES: &[Case] = &[
         });
     }),
     case(
-        "columns that are no integers",
+        "columns that are not integers",
         "d.h5:marginals: 'indices' holds float64, but it must hold integers",
         |at| {
             rebuild(at, |file| {

@@ -209,7 +209,7 @@ fn mistakes_in_the_command_are_refused() {
         (&["predict", "no.h5", "--marginals", "data.h5", "--out", "x.h5"], "no.h5: no such file"),
         (
             &["evaluate", "--labels", "data.h5"],
-            "after --: the following required arguments were not provided",
+            "after --: missing --marginals <FILE[:GROUP]>, <CLASSIFIER>; see macrok evaluate --help",
         ),
     ];
     for (command, message) in cases {

@@ -112,10 +112,7 @@ fn read_split<'d>(
     }
     let clamp = clamp(section)?;
     let rows = || {
-        let at = |role: Role| NamedFile {
-            item,
-            location: Location { file: file.clone(), group: role.group().into() },
-        };
+        let at = |role: Role| NamedFile { item, location: Location::in_file(&file, role) };
         JobSample {
             data: DataSource::Split(SplitFile { file: file.clone(), split: split.clone(), clamp }),
             marginals: Some(at(Role::Marginals)),

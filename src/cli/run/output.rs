@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::cli::common::Context;
 use crate::error::Result;
 use crate::experiment::{ExperimentPlan, Folder, Results, StepState};
-use crate::report::{Align, Phases, Table};
+use crate::report::{Phases, Table};
 
 /// Prints every step and its state. Collective.
 pub(super) fn print_steps(context: &Context<'_>, plan: &ExperimentPlan) -> Result<()> {
@@ -14,7 +14,7 @@ pub(super) fn print_steps(context: &Context<'_>, plan: &ExperimentPlan) -> Resul
         StepState::ToDo(reason) => reason.to_string(),
     };
     let states: Vec<String> = plan.states.iter().map(state).collect();
-    let mut table = Table::new(&[("step", Align::Left), ("state", Align::Left)]);
+    let mut table = Table::new(&["step", "state"]);
     for (step, state) in plan.steps.iter().zip(&states) {
         table.row([step.action.description(), state.clone()]);
     }

@@ -9,7 +9,7 @@ use crate::cli::values::MustBe;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NodeMemory(u64);
 
-/// Memory of a rank besides its data: the program, its libraries, buffers of MPI.
+/// Memory of a rank in addition to its data: the program, its libraries, buffers of MPI.
 const RANK_OVERHEAD: u64 = 256 << 20;
 
 impl NodeMemory {

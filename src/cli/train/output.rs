@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::format::{format_count, format_seconds};
-use crate::report::{Align, Console, Table};
+use crate::report::{Console, Table};
 use crate::store::ModelFile;
 
 /// Prints the facts of a model and its training.
@@ -31,7 +31,7 @@ pub(super) fn print_model(console: &Console, file: &ModelFile) {
 /// Prints the same for `inspect`, with the arrays of the file.
 pub(in crate::cli) fn describe_model(console: &Console, file: &ModelFile, facts: &mut Map<String, Value>) {
     print_model(console, file);
-    let mut table = Table::new(&[("array", Align::Left), ("shape", Align::Right)]);
+    let mut table = Table::new(&["array", ">shape"]);
     for (name, shape) in file.arrays() {
         let sizes: Vec<String> = shape.iter().map(|&size| format_count(size as u64)).collect();
         table.row([name.to_owned(), sizes.join(" x ")]);

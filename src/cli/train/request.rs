@@ -47,7 +47,7 @@ impl TrainArgs {
         let features = Location::parse(&self.data, Role::Features);
         let labels = match &self.labels {
             Some(text) => Location::parse(text, Role::Labels),
-            None => Location { file: features.file.clone(), group: Role::Labels.group().into() },
+            None => Location::in_file(&features.file, Role::Labels),
         };
         let estimator: Box<dyn EstimatorOptions> = match self.estimator {
             EstimatorName::Plt | EstimatorName::Linear => {
