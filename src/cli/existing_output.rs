@@ -56,22 +56,16 @@ impl<'a> ExistingOutput<'a> {
             }
             None => context.overwrite.check(out)?,
         }
-        let Some(checkpoint_policy) = checkpoint_policy else { return Ok(()) };
-        let mut others = inputs.clone();
-        others.push(out);
-        context.check_distinct_paths(&checkpoint_policy.file, &others)?;
-        if std::path::absolute(&checkpoint_policy.file).ok() == std::path::absolute(out).ok() {
-            return usage(format!(
-                "--checkpoint and --out are the same file, {}",
-                checkpoint_policy.file.display()
-            ));
+        let Some(policy) = checkpoint_policy else { return Ok(()) };
+        let shown = policy.file.display();
+        context.check_distinct_paths(&policy.file, &[inputs, &[*out][..]].concat())?;
+        if std::path::absolute(&policy.file).ok() == std::path::absolute(out).ok() {
+            return usage(format!("--checkpoint and --out are the same file, {shown}"));
         }
-        self.has_checkpoint = checkpoint_policy.check(requested)?;
+        self.has_checkpoint = policy.check(requested)?;
         if *resume && !self.has_checkpoint && self.existing_fingerprint.is_none() {
-            context.console.line(format_args!(
-                "no checkpoint {} to resume from: starting from the beginning",
-                checkpoint_policy.file.display()
-            ));
+            let text = format!("no checkpoint {shown} to resume from: starting from the beginning");
+            context.console.line(text);
         }
         Ok(())
     }
@@ -103,9 +97,8 @@ impl<'a> ExistingOutput<'a> {
             refuse_different_output(context, out, made, now)?;
             self.existing_fingerprint =
                 self.existing_fingerprint.take().filter(|made| made.difference(now).is_none());
-            if let Some(checkpoint_policy) = checkpoint_policy.filter(|_| self.existing_fingerprint.is_some())
-            {
-                remove_leftover_checkpoint(&checkpoint_policy.file, now);
+            if let (Some(policy), Some(_)) = (checkpoint_policy, &self.existing_fingerprint) {
+                remove_leftover_checkpoint(&policy.file, now);
             }
             Ok(())
         })?;

@@ -108,7 +108,7 @@ pub(super) fn run(context: &Context<'_>, args: &SplitArgs) -> Result<()> {
         split.fractions,
         split.seed
     ));
-    console.line(parts_table(&paths, &assignment.sizes, &balances));
+    console.table(&parts_table(&paths, &assignment.sizes, &balances));
     if !balances.is_empty() {
         console.line(
             "without: labels whose positives are all in other parts; worst: largest deviation of a label from its share, in \
@@ -134,11 +134,8 @@ pub(super) fn run(context: &Context<'_>, args: &SplitArgs) -> Result<()> {
 /// The file of each part: as given, or numbered from 1.
 fn output_paths(args: &SplitArgs, parts: usize) -> Result<Vec<PathBuf>> {
     let numbered = |stem: &Path| {
-        let stem = stem.with_extension(if stem.extension().is_some_and(|ending| ending == "h5") {
-            "".as_ref()
-        } else {
-            stem.extension().unwrap_or_default()
-        });
+        let is_hdf5 = stem.extension().is_some_and(|extension| extension == "h5");
+        let stem = if is_hdf5 { stem.with_extension("") } else { stem.into() };
         (1..=parts).map(|part| PathBuf::from(format!("{}-{part}.h5", stem.display()))).collect()
     };
     let paths: Vec<PathBuf> = match args.out.as_slice() {
@@ -153,11 +150,9 @@ fn output_paths(args: &SplitArgs, parts: usize) -> Result<Vec<PathBuf>> {
         }
     };
     let whole = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
-    if let Some((at, path)) = paths
-        .iter()
-        .enumerate()
-        .find(|(at, path)| paths[..*at].iter().any(|other| whole(other) == whole(path)))
-    {
+    let mut numbered = paths.iter().enumerate();
+    let duplicate = numbered.find(|(at, path)| paths[..*at].iter().any(|other| whole(other) == whole(path)));
+    if let Some((at, path)) = duplicate {
         return usage(format!("{}: given for part {} and for an earlier one", path.display(), at + 1));
     }
     Ok(paths)
@@ -186,12 +181,9 @@ fn parts_table(paths: &[PathBuf], sizes: &[u64], balances: &[Balance]) -> Table 
 
 fn parts_json(paths: &[PathBuf], sizes: &[u64], balances: &[Balance]) -> Vec<Value> {
     let part = |(part, (path, &rows)): (usize, (&PathBuf, &u64))| {
-        let mut facts = json!({ "file": path, "rows": rows });
-        if let (Some(facts), Some(Value::Object(found))) =
-            (facts.as_object_mut(), balances.get(part).map(|found| json!(found)))
-        {
-            facts.extend(found);
-        }
+        let mut facts = balances.get(part).map_or(json!({}), |balance| json!(balance));
+        facts["file"] = json!(path);
+        facts["rows"] = json!(rows);
         facts
     };
     paths.iter().zip(sizes).enumerate().map(part).collect()

@@ -17,7 +17,7 @@ pub(super) fn message_with_pointer(error: &clap::Error, command: &str) -> String
 /// Returns the message in one line, without a prefix.
 pub(super) fn message(error: &clap::Error) -> String {
     let option = || names(error, ContextKind::InvalidArg).join(" and ");
-    let value = || strings(error, ContextKind::InvalidValue).join(", ");
+    let value = || strings(error, ContextKind::InvalidValue).join(", ").replace('\n', "\\n");
     match error.kind() {
         ErrorKind::InvalidValue => {
             let allowed = strings(error, ContextKind::ValidValue);

@@ -67,14 +67,18 @@ pub(super) fn run(context: &Context<'_>, args: &RunArgs) -> Result<()> {
         console.result(skeleton::skeleton().trim_end());
         return Ok(());
     };
-    let text = read_text(context, path)?;
+    let mut text = None;
+    world.on_root(|| {
+        text = Some(read_job_file(path)?);
+        Ok(())
+    })?;
+    let text: String = world.broadcast_json(text);
     let (experiment, out) = read_experiment(context, args, path, &text)?;
     let folder = Folder::new(args.out.clone().unwrap_or(out));
     world.on_root(|| folder.check())?;
-    let reuse = if context.overwrite == Overwrite::Replace {
-        ReusePolicy::RedoAll
-    } else {
-        ReusePolicy::ReuseUnchanged
+    let reuse = match context.overwrite {
+        Overwrite::Replace => ReusePolicy::RedoAll,
+        Overwrite::Refuse => ReusePolicy::ReuseUnchanged,
     };
     if args.list {
         let plan = plan(world, &experiment, &folder, reuse)?;
@@ -107,35 +111,22 @@ pub(super) fn run(context: &Context<'_>, args: &RunArgs) -> Result<()> {
     console.json(world, || output::json_summary(context, &results, (steps, done), &phases))
 }
 
-/// Reads the job file on rank 0 for all ranks. Collective.
-fn read_text(context: &Context<'_>, path: &Path) -> Result<String> {
-    let world = context.world;
-    let mut bytes = Vec::new();
-    world.on_root(|| {
-        bytes = std::fs::read(path).map_err(|source| match source.kind() {
-            ErrorKind::NotFound => Error::Usage(format!(
-                "{}: no such file; `macrok run --skeleton` prints a job file to start from",
-                path.display()
-            )),
-            _ => StoreError::Io { file: path.into(), action: "read it", source }.into(),
-        })?;
-        Ok(())
+fn read_job_file(path: &Path) -> Result<String> {
+    let bytes = std::fs::read(path).map_err(|source| match source.kind() {
+        ErrorKind::NotFound => Error::Usage(format!(
+            "{}: no such file; `macrok run --skeleton` prints a job file to start from",
+            path.display()
+        )),
+        _ => StoreError::Io { file: path.into(), action: "read it", source }.into(),
     })?;
-    world.broadcast(&mut bytes);
-    let text = String::from_utf8(bytes);
-    world.agree(
-        text.or_else(|_| usage(format!("{}: not valid UTF-8, so it cannot be a job file", path.display()))),
-    )
+    let invalid = |_| usage(format!("{}: not valid UTF-8, so it cannot be a job file", path.display()));
+    String::from_utf8(bytes).or_else(invalid)
 }
 
 /// Returns the bytes that each of `ranks` ranks needs, or `None` if data have yet to be generated. For one process.
 pub(super) fn memory_per_rank(args: &RunArgs, ranks: usize, threads: usize) -> Result<Option<Vec<u64>>> {
     let Some(path) = args.job.as_deref() else { return Ok(None) };
-    let text = std::fs::read_to_string(path).map_err(|source| StoreError::Io {
-        file: path.into(),
-        action: "read it",
-        source,
-    })?;
+    let text = read_job_file(path)?;
     let defaults = job::defaults();
     let resolver = PathResolver::new(path, args.data.as_deref());
     let document = Document::parse(&path.display().to_string(), &text)?;

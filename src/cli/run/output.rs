@@ -30,7 +30,7 @@ pub(super) fn print_steps(context: &Context<'_>, plan: &ExperimentPlan) -> Resul
 /// Prints the results.
 pub(super) fn print_results(context: &Context<'_>, folder: &Folder, results: &Results, phases: &Phases) {
     let console = &context.console;
-    console.phases(&phases);
+    console.phases(phases);
     console.line("");
     console.line(results.text());
     let gains = results.gains_text();

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use super::common::Context;
-use super::values::within;
+use super::values::{MustBe, within};
 use crate::error::{Result, usage};
 use crate::job::TimeLimit;
 use crate::slurm::{JobRequest, Script, bundled_script, shell_quoted};
@@ -49,16 +49,16 @@ pub(super) struct SlurmArgs {
     #[arg(long, value_name = "SIZE")]
     mem: Option<NodeMemory>,
     /// Partition of the cluster
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = slurm_name)]
     partition: Option<String>,
     /// Account to charge
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = slurm_name)]
     account: Option<String>,
     /// Name of the job and its log [default: macrok-COMMAND]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = slurm_name)]
     job_name: Option<String>,
     /// MPI plugin of srun [default: pmi2 for MPICH and Intel MPI, otherwise pmix]
-    #[arg(long, value_name = "pmix|pmi2|...")]
+    #[arg(long, value_name = "pmix|pmi2|...", value_parser = slurm_name)]
     mpi: Option<String>,
     /// Maximum number of times the job requeues itself
     #[arg(long, default_value_t = 20, value_name = "N")]
@@ -67,7 +67,7 @@ pub(super) struct SlurmArgs {
     #[arg(long, value_name = "NAME")]
     module: Vec<String>,
     /// Further option of sbatch, such as --sbatch=--qos=long; can be repeated
-    #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
+    #[arg(long, value_name = "OPTION", allow_hyphen_values = true, value_parser = sbatch_option)]
     sbatch: Vec<String>,
     /// Script to write [default: standard output]
     #[arg(short, long, value_name = "FILE")]
@@ -84,7 +84,7 @@ pub(super) fn run(context: &Context<'_>, args: &SlurmArgs) -> Result<()> {
         let batch = BatchCommand::parse(&args.command)?;
         let needs = args.memory_per_rank(&batch)?;
         needed = needs.as_ref().map(|needs| needs.iter().fold(0, |sum: u64, need| sum.saturating_add(*need)));
-        let script = args.script(batch, needs.as_deref())?;
+        let script = args.script(batch, needs.as_deref());
         text = script.to_string();
         memory = script.request.memory;
         match &args.out {
@@ -120,7 +120,7 @@ pub(super) fn run(context: &Context<'_>, args: &SlurmArgs) -> Result<()> {
 
 impl SlurmArgs {
     /// The script, for ranks that need `needs` bytes each.
-    fn script(&self, batch: BatchCommand, needs: Option<&[u64]>) -> Result<Script> {
+    fn script(&self, batch: BatchCommand, needs: Option<&[u64]>) -> Script {
         let data = needs.map(|needs| NodeMemory::for_node(needs, self.tasks_per_node as usize));
         let kind = batch.kind();
         let request = JobRequest {
@@ -129,21 +129,15 @@ impl SlurmArgs {
             cpus_per_task: self.cpus_per_task,
             time: self.time,
             memory: self.mem.or(data).map(|size| size.to_string()),
-            partition: check_slurm_name("--partition", self.partition.as_ref())?,
-            account: check_slurm_name("--account", self.account.as_ref())?,
-            job_name: check_slurm_name("--job-name", self.job_name.as_ref())?
-                .unwrap_or(format!("macrok-{}", kind.name())),
-            sbatch_options: self
-                .sbatch
-                .iter()
-                .map(|option| check_sbatch_option(option))
-                .collect::<Result<_>>()?,
+            partition: self.partition.clone(),
+            account: self.account.clone(),
+            job_name: self.job_name.clone().unwrap_or(format!("macrok-{}", kind.name())),
+            sbatch_options: self.sbatch.clone(),
             modules: self.module.clone(),
-            mpi: check_slurm_name("--mpi", self.mpi.as_ref())?
-                .unwrap_or_else(|| default_mpi_plugin(&mpi_library()).into()),
+            mpi: self.mpi.clone().unwrap_or_else(|| default_mpi_plugin(&mpi_library()).into()),
             restarts: self.restarts,
         };
-        Ok(match batch {
+        match batch {
             BatchCommand::NameOnly(kind) => Script { request, ..bundled_script(kind) },
             BatchCommand::WithArguments { arguments, .. } => Script {
                 header: self.header_comment(),
@@ -152,7 +146,7 @@ impl SlurmArgs {
                 program: program_path(),
                 arguments: Some(arguments),
             },
-        })
+        }
     }
 
     /// Bytes that each rank needs; `None` with --mem, which makes looking at the data unnecessary.
@@ -194,26 +188,20 @@ fn program_path() -> String {
     path.and_then(|path| path.to_str().map(str::to_owned)).unwrap_or_else(|| "macrok".into())
 }
 
-/// Checks a value that is copied into a line for sbatch.
-fn check_slurm_name(name: &str, value: Option<&String>) -> Result<Option<String>> {
+/// Parses a value that is copied into a line for sbatch.
+fn slurm_name(text: &str) -> std::result::Result<String, MustBe> {
     let fits = |c: char| c.is_alphanumeric() || "_-+=.,/:@%[]".contains(c);
-    match value {
-        Some(value) if value.is_empty() || !value.chars().all(fits) => usage(format!(
-            "{name} is `{}`, but must consist of letters, digits and _-+=.,/:@%[]",
-            value.escape_debug()
-        )),
-        _ => Ok(value.cloned()),
+    match !text.is_empty() && text.chars().all(fits) {
+        true => Ok(text.to_owned()),
+        false => Err(MustBe("a name of letters, digits and _-+=.,/:@%[]".into())),
     }
 }
 
-fn check_sbatch_option(option: &str) -> Result<String> {
-    if !option.starts_with('-') || option.contains(['\n', '\r']) {
-        return usage(format!(
-            "--sbatch is `{}`, but must be an option of sbatch, such as --qos=long",
-            option.escape_debug()
-        ));
+fn sbatch_option(text: &str) -> std::result::Result<String, MustBe> {
+    match text.starts_with('-') && !text.contains(['\n', '\r']) {
+        true => Ok(text.to_owned()),
+        false => Err(MustBe("an option of sbatch, such as --qos=long".into())),
     }
-    Ok(option.to_owned())
 }
 
 #[cfg(test)]
@@ -230,13 +218,10 @@ mod tests {
     #[test]
     fn names_cannot_contain_lines() {
         for bad in ["a b", "", "x\n#SBATCH --nodes=9", "$(id)", "it's"] {
-            let error = check_slurm_name("--partition", Some(&bad.to_owned())).unwrap_err().to_string();
-            assert!(error.starts_with("--partition is `"), "{error}");
+            assert!(slurm_name(bad).is_err(), "{bad}");
         }
-        assert!(
-            check_sbatch_option("qos=long").is_err()
-                && check_sbatch_option("--qos=a\nrm").is_err()
-                && check_sbatch_option("-C a&b").is_ok()
-        );
+        assert!(slurm_name("gpu:a[1-3]").is_ok());
+        assert!(sbatch_option("qos=long").is_err() && sbatch_option("--qos=a\nrm").is_err());
+        assert!(sbatch_option("-C a&b").is_ok());
     }
 }
