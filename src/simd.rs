@@ -1,17 +1,17 @@
-//! Loops compiled for several generations of processors; the one to run is chosen when the program runs.
+//! Loops compiled for several generations of processors, of which one is chosen at run time.
 
 use pulp::{Arch, NullaryFnOnce};
 
-/// Calls `job`, compiled for the instructions of `arch`: those of any x86-64, AVX2, or AVX-512. It must be
-/// `#[inline(always)]`, and so must what it calls: what is not inlined is for any processor.
+/// Calls `job`, compiled for the instructions of `arch`: those of any x86-64, AVX2, or AVX-512. The job and the functions it
+/// calls must be `#[inline(always)]`, because only inlined code is compiled for them.
 ///
-/// No result depends on the instructions. Rust neither reorders sums nor fuses a product with a sum.
+/// Results do not depend on the instructions: Rust neither reorders sums nor fuses products with sums.
 #[inline(always)]
 pub(crate) fn with_simd<R>(arch: Arch, job: impl FnMut() -> R) -> R {
     arch.dispatch(SimdJob(job))
 }
 
-/// A closure itself would be called through a shim that is not inlined.
+/// A closure that is inlined; without this type it would be called through a shim.
 struct SimdJob<F>(F);
 
 impl<R, F: FnMut() -> R> NullaryFnOnce for SimdJob<F> {

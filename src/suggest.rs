@@ -1,4 +1,4 @@
-//! The nearest right name for a wrong one.
+//! Suggestions for misspelt names.
 
 /// Longer words are not misspelt names, and the distance takes quadratic time.
 const MAX_WORD_LENGTH: usize = 40;

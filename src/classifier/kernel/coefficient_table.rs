@@ -5,51 +5,51 @@ use rayon::prelude::*;
 use crate::buffers::ZeroedArray;
 use crate::shard::{Code, Column, ColumnCoding};
 
-/// Slope and intercept of every column, side by side in one word: one cache miss a column, not two.
+/// Slope and intercept of every column in one word, so that a look-up causes one cache miss, not two.
 ///
-/// There are words for every code, so that no code needs a check before a look-up.
+/// Every code has a word, so that it needs no check before a look-up.
 pub struct CoefficientTable {
     pub(super) words: ZeroedArray<u64>,
-    /// Where columns share codes: what bounds the coefficients of each code. They fit the cache of a core, which the words
-    /// do not. Otherwise empty.
+    /// If columns share codes, bounds of the coefficients of each code; otherwise empty. They fit the cache of a core, unlike the
+    /// words.
     pub(super) bounds: ZeroedArray<u64>,
     pub(super) coding: ColumnCoding,
-    /// From where on all columns have the same coefficients, since [`CoefficientTable::fill`] was called last.
+    /// The first of the columns that the last [`CoefficientTable::fill`] gave the same coefficients.
     uniform_from: Option<usize>,
-    /// Whether `bounds` bound. Numbers that rounding up would take out of the range of singles have none.
+    /// Whether `bounds` are valid, which very large coefficients prevent.
     bounds_valid: bool,
 }
 
-/// What stands for a score in a [`RowScratch`](super::RowScratch).
+/// The kind of scores in a [`RowScratch`](super::RowScratch).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScoreKind {
     /// The single score of each entry.
     Single,
-    /// A number that the single score of an entry is at most one step above.
+    /// Upper bounds of the single scores, which those may exceed by one step of f32.
     Bound,
 }
 
-/// The smallest number of 16 bits that is not below `value`: the upper half of a single.
+/// The upper half of a single, rounded up.
 fn round_up_to_16_bits(value: f32) -> u16 {
     let bits = value.to_bits();
-    // Cutting bits off moves towards zero, which is up only for what is below it.
+    // Truncation rounds towards zero, which is up for negative numbers only.
     let up = if value > 0.0 { bits + 0xffff } else { bits };
     (up >> 16) as u16
 }
 
-/// Slope and intercept, of 16 bits each.
+/// Slope and intercept of 16 bits each.
 fn unpack_halves(both: u32) -> (f32, f32) {
     (f32::from_bits(both & 0xffff_0000), f32::from_bits(both << 16))
 }
 
-/// Columns that one thread fills in at a time, and codes.
+/// Columns and codes that a thread fills in at a time.
 const CHUNK_COLUMNS: usize = 1 << 16;
 const CHUNK_CODES: usize = ColumnCoding::CODES / 64;
 
-/// Far from where rounding up, or a product of rounded numbers, would leave the range of singles.
+/// The limit of coefficients with bounds: rounding up and products of rounded numbers stay far from infinity.
 const MAX_BOUNDED: f32 = 1e30;
 
-/// Writes the words of columns from `first` on. Returns the size of the largest coefficient.
+/// Writes the words of columns from `first` on. Returns the largest magnitude of a coefficient.
 fn fill(words: &mut [u64], first: usize, pair: &impl Fn(usize) -> (f32, f32)) -> f32 {
     let mut largest = 0f32;
     for (column, word) in words.iter_mut().enumerate() {
@@ -67,7 +67,7 @@ fn fill_bounds(bounds: &mut [u64], first: usize, words: &[u64], coding: ColumnCo
 }
 
 impl CoefficientTable {
-    /// Space for the coefficients of `columns` columns, all zero.
+    /// A table of zeros for `columns` columns.
     pub fn new(columns: usize, coding: ColumnCoding) -> CoefficientTable {
         CoefficientTable {
             words: ZeroedArray::new(columns.max(ColumnCoding::CODES)),
@@ -78,8 +78,8 @@ impl CoefficientTable {
         }
     }
 
-    /// `pair` gives slope and intercept of each of the first `different` columns; the others of the first `columns`, if there are
-    /// any, have those of `rest`, always the same.
+    /// Sets slopes and intercepts: those of the first `different` columns by `pair`, and the others of the first `columns`
+    /// to `rest`, which must be the same in every call.
     pub fn fill(
         &mut self,
         different: usize,
@@ -87,7 +87,7 @@ impl CoefficientTable {
         columns: usize,
         rest: (f32, f32),
     ) {
-        // With millions of labels most are never seen: what is known of those is in place after the first time.
+        // The rest is the majority of millions of labels, and in place after the first call.
         let in_place = self.uniform_from.replace(different) == Some(different);
         let (first, others) = self.words[..columns].split_at_mut(different);
         if !in_place {
@@ -110,12 +110,12 @@ impl CoefficientTable {
             let bounds = self.bounds[..codes].par_chunks_mut(CHUNK_CODES).enumerate();
             bounds.for_each(|(at, bounds)| fill_bounds(bounds, at * CHUNK_CODES, words, coding));
         } else {
-            // Bounds were not kept up.
+            // The bounds are out of date.
             self.uniform_from = None;
         }
     }
 
-    /// The same by this thread alone.
+    /// Fills in all columns without other threads.
     pub(super) fn fill_on_this_thread(&mut self, columns: usize, pair: impl Fn(usize) -> (f32, f32)) {
         let words = &mut self.words[..columns];
         self.uniform_from = None;
@@ -123,30 +123,28 @@ impl CoefficientTable {
         fill_bounds(&mut self.bounds, 0, &self.words[..columns], self.coding);
     }
 
-    /// How many columns have a place, if not a label.
     pub fn columns(&self) -> usize {
         self.words.len()
     }
 
-    /// What scoring gives.
+    /// The kind of scores from scoring.
     #[inline]
     pub fn score_kind(&self) -> ScoreKind {
         if self.bounds_valid && !self.bounds.is_empty() { ScoreKind::Bound } else { ScoreKind::Single }
     }
 
-    /// Whether a code is a column.
+    /// Whether every column has its own code.
     pub(super) fn has_own_codes(&self) -> bool {
         self.bounds.is_empty()
     }
 
-    /// Slope and intercept of a column.
     #[inline]
     pub fn coefficients(&self, column: usize) -> (f32, f32) {
         let word = self.words[column];
         (f32::from_bits(word as u32), f32::from_bits((word >> 32) as u32))
     }
 
-    /// Slopes and intercepts that those of no column of a code are above, and below.
+    /// Upper and lower bounds of the slopes and intercepts of all columns of a code.
     #[inline]
     pub(super) fn bounds(&self, code: Code) -> [(f32, f32); 2] {
         let both = self.bounds[code.index()];
@@ -154,12 +152,12 @@ impl CoefficientTable {
     }
 }
 
-/// Bounds of a range of columns. In the lower half the largest slope and intercept, rounded up to 16 bits, the slope in front;
-/// in the upper half the smallest, rounded down. Of no column, anything.
+/// Bounds of a range of columns: in the lower half the largest slope and intercept, rounded up to 16 bits each, with the slope
+/// in the upper bits; in the upper half the smallest ones, rounded down. Arbitrary for an empty range.
 fn bound_columns(words: &[u64], columns: std::ops::Range<usize>) -> u64 {
     let columns = columns.start.min(words.len())..columns.end.min(words.len());
     let mut largest = [f32::NEG_INFINITY; 2];
-    // Of the negative ones: down is up on the other side of zero.
+    // Of the negated coefficients, so that they are rounded up too.
     let mut smallest = [f32::NEG_INFINITY; 2];
     for word in &words[columns] {
         let pair = [f32::from_bits(*word as u32), f32::from_bits((word >> 32) as u32)];

@@ -1,11 +1,9 @@
-//! Whether a kernel does here what it should. Run once, before it is used: not every processor there is could
-//! be tried when the kernels were written.
+//! A check of a kernel before its first use, because not every processor could be tried during development.
 
 use super::{CoefficientTable, GatheredEntries, Kernel, RowScratch, RowsScratch, ScoredRow, THRESHOLDS};
 use crate::shard::{ColumnCoding, EntryColumns, PADDING, Row};
 
-/// Compares a kernel with the scalar one on some rows of every length around that of a vector: with labels that
-/// have codes of their own, and with so many that they share them.
+/// Compares a kernel with the scalar one on rows of all lengths around those of vectors, with own and with shared codes.
 pub(super) fn matches_scalar(kernel: Kernel) -> bool {
     let number = |at: usize| ((at * 2_654_435_761) % 1_000_003) as f32 / 1_000_003.0;
     let entries = 3 * PADDING;
@@ -14,7 +12,7 @@ pub(super) fn matches_scalar(kernel: Kernel) -> bool {
         let columns: Vec<u32> = (0..2 * entries).map(|at| (at * stride % labels) as u32).collect();
         let columns = EntryColumns::from_columns(labels, &columns);
         let mut table = CoefficientTable::new(labels, columns.coding());
-        // Few enough to be filled in by one thread: others may be waiting for this check.
+        // Without other threads, which may be waiting for this check.
         table.fill_on_this_thread(labels, |label| (2.0 * number(label) - 0.5, number(label + labels) - 0.5));
         (1..=entries)
             .all(|length| same_results(kernel, &table, Row::new(&columns, &values, length % 5, length)))
@@ -27,12 +25,12 @@ fn same_results(kernel: Kernel, table: &CoefficientTable, row: Row<'_>) -> bool 
     [1, 3, 5, 8, 12, 20].into_iter().filter(|&k| k < length).all(|k| {
         let bound = kernel.score(table, row, k, &mut space);
         Kernel::Scalar.score(table, row, k, &mut plain);
-        // The last digit may differ, no more.
+        // Kernels may round differently.
         let close = (0..length as u32).all(|position| {
             let (found, wanted) = (space.score(position), plain.score(position));
             found >= wanted.next_down() && found <= wanted.next_up()
         });
-        // Without a bound, any number: padding would reach minus infinity.
+        // Padding would reach minus infinity.
         let bound = bound.max(f32::MIN);
         let thresholds: [f32; THRESHOLDS] =
             std::array::from_fn(
@@ -52,7 +50,7 @@ fn same_results(kernel: Kernel, table: &CoefficientTable, row: Row<'_>) -> bool 
     })
 }
 
-/// Whether the best entries that a kernel finds are those that the scalar one finds.
+/// Whether a kernel finds the same best entries as the scalar one.
 fn best_agree(kernel: Kernel, table: &CoefficientTable, row: Row<'_>, k: usize) -> bool {
     let own = |kernel: Kernel| {
         let mut best = None;
@@ -80,11 +78,11 @@ fn best_agree(kernel: Kernel, table: &CoefficientTable, row: Row<'_>, k: usize) 
         () => None,
     };
     let same = |(one, other): (Vec<u32>, Vec<u32>)| one == other && one.is_sorted();
-    // One of them may see a tie where the other does not.
+    // Only one of them may see a tie.
     best(kernel).zip(best(Kernel::Scalar)).is_none_or(same)
 }
 
-/// Whether no single score is more than a step above what stands for it, and at least `k` reach `bound`.
+/// Whether no single score is more than a step above its score or bound, and at least `k` single scores reach `bound`.
 fn bounds_hold(
     kernel: Kernel,
     table: &CoefficientTable,
@@ -96,7 +94,7 @@ fn bounds_hold(
     let mut gathered = GatheredEntries::default();
     gathered.gather(row, &all);
     gathered.score(kernel, table, k);
-    // The last digit may differ from how a row is scored.
+    // Rows may be rounded differently.
     let reached = all.iter().filter(|&&at| gathered.single_score(at) >= bound.next_down()).count();
     gathered.pick(kernel, bound.next_down());
     let found = gathered.picked().len() == reached && reached >= k;
@@ -108,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_kernels_of_this_processor_work() {
+    fn all_kernels_of_this_processor_match_the_scalar_one() {
         for kernel in Kernel::available() {
             assert!(matches_scalar(kernel), "{}", kernel.name());
         }

@@ -2,7 +2,7 @@
 
 use super::syntax::{Expr, Function};
 
-/// The tree that is evaluated. Each operation carries the epsilon it needs, 0 where it must be exact.
+/// A tree to evaluate. Each operation carries its epsilon, which is 0 if it must be exact.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::measure) enum Node {
     Constant(f64),
@@ -19,7 +19,7 @@ pub(in crate::measure) enum Unary {
     Sqrt {
         epsilon: f64,
     },
-    /// To a non-negative power; negative ones are quotients.
+    /// A non-negative power; negative ones are quotients.
     Power {
         exponent: f64,
         epsilon: f64,
@@ -37,8 +37,8 @@ pub(in crate::measure) enum Fold {
     Product,
     Min,
     Max,
-    /// `2xy / (x + y + epsilon)`, of two terms. An operation of its own, because as a formula it would hold
-    /// x and y twice, and nested ones would grow without bound.
+    /// `2xy / (x + y + epsilon)` of two terms. As a formula, it would contain x and y twice, so that nested ones would grow
+    /// exponentially.
     Harmonic {
         epsilon: f64,
     },
@@ -49,7 +49,7 @@ impl Node {
         matches!(self, Node::Constant(_))
     }
 
-    /// Replaced by its value if all its parts are constants.
+    /// Replaces a node by its value if all its parts are constants.
     fn folded(self) -> Node {
         let constant = match &self {
             Node::Constant(_) | Node::Leaf(_) => false,
@@ -61,7 +61,7 @@ impl Node {
     }
 }
 
-/// Binds an expression.
+/// Binds an expression to a budget and an epsilon.
 pub(in crate::measure) fn lower(expr: &Expr, budget: f64, epsilon: f64) -> Node {
     let lower_all =
         |terms: &[Expr]| terms.iter().map(|term| lower(term, budget, epsilon)).collect::<Vec<_>>();
@@ -87,14 +87,14 @@ fn unary(operation: Unary, inner: Node) -> Node {
     Node::Unary(operation, Box::new(inner))
 }
 
-/// `x / (y + epsilon)`, and exactly `x / y` for a constant y.
+/// `x / (y + epsilon)`, or `x / y` for a constant y.
 fn quotient(over: Node, under: Node, epsilon: f64) -> Node {
     let epsilon = if under.is_constant() { 0.0 } else { epsilon };
     Node::Quotient(Box::new(over), Box::new(under), epsilon)
 }
 
 fn power(base: Node, exponent: &Node, epsilon: f64) -> Node {
-    // The parser lets only constants through.
+    // The parser accepts constants only.
     let exponent = if let Node::Constant(exponent) = exponent { *exponent } else { f64::NAN };
     let positive = unary(Unary::Power { exponent: exponent.abs(), epsilon }, base).folded();
     if exponent < 0.0 { quotient(Node::Constant(1.0), positive, epsilon) } else { positive }
@@ -120,7 +120,7 @@ fn call(function: Function, mut arguments: Vec<Node>, epsilon: f64) -> Node {
         Function::HarmonicMean => {
             let inverse = |node: Node| quotient(Node::Constant(1.0), node, epsilon).folded();
             let inverses = Node::Fold(Fold::Sum, arguments.into_iter().map(inverse).collect()).folded();
-            // The inverses of non-negative numbers do not sum to 0, so this quotient is exact.
+            // Inverses of non-negative numbers do not sum to 0, so this quotient needs no epsilon.
             Node::Quotient(Box::new(Node::Constant(count)), Box::new(inverses), 0.0)
         }
         Function::Sqrt | Function::Log | Function::Exp | Function::Abs => {
@@ -130,7 +130,7 @@ fn call(function: Function, mut arguments: Vec<Node>, epsilon: f64) -> Node {
                 Function::Exp => Unary::Exp,
                 _ => Unary::Abs,
             };
-            // The parser counts the arguments, so the list holds exactly this one.
+            // The parser has checked that there is one argument.
             unary(operation, arguments.pop().unwrap_or(Node::Constant(f64::NAN)))
         }
     }

@@ -1,12 +1,12 @@
-//! Every name of the formula language, in tables that serve the lexer, the parser and the help text.
+//! All names of the formula language, in tables for the lexer, the parser and the help text.
 
 use super::syntax::{AggregationKind, Function};
 
-/// A name that stands for a formula.
+/// A name for a formula.
 #[derive(Debug, PartialEq)]
 pub(in crate::measure) struct NamedFormula {
     pub name: &'static str,
-    /// Whether the name takes a constant, which its formula calls `B`.
+    /// Whether the name takes a constant, named `B` in the formula.
     pub parameter: bool,
     pub formula: &'static str,
     pub about: &'static str,
@@ -16,7 +16,7 @@ const fn named_formula(name: &'static str, formula: &'static str, about: &'stati
     NamedFormula { name, parameter: false, formula, about }
 }
 
-/// Measures of one label (Table 1, and those it is built from).
+/// Measures of one label: those of Table 1, and their parts.
 pub(in crate::measure) const LABEL_MEASURES: &[NamedFormula] = &[
     named_formula("accuracy", "tp+tn", "rows that are right"),
     named_formula("precision", "tp/(tp+fp)", "predictions that are right"),
@@ -79,7 +79,7 @@ pub(in crate::measure) const EXAMPLES: &[&str] = &[
     "min(macro-recall, micro-precision)",
 ];
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Definition {
     Cell(usize),
@@ -91,7 +91,7 @@ pub(super) enum Definition {
     Averaged(AggregationKind, &'static NamedFormula),
 }
 
-/// Looks a name up. `gmean` and `hmean` are functions when called and measures of one label otherwise.
+/// Looks up a name. `gmean` and `hmean` are functions if called, and measures of one label otherwise.
 pub(super) fn lookup(name: &str, called: bool) -> Option<Definition> {
     let function = || FUNCTIONS.iter().find(|f| f.0 == name).map(|f| Definition::Function(f.1, f.0));
     let binary = || find(LABEL_MEASURES, name).map(Definition::LabelMeasure);
@@ -119,7 +119,7 @@ fn find(table: &'static [NamedFormula], name: &str) -> Option<&'static NamedForm
     table.iter().find(|entry| entry.name == name)
 }
 
-/// Every name, for suggestions.
+/// All names, for suggestions.
 pub(super) fn names() -> impl Iterator<Item = String> {
     let averaged =
         LABEL_MEASURES.iter().flat_map(|e| [format!("macro-{}", e.name), format!("micro-{}", e.name)]);
@@ -129,7 +129,7 @@ pub(super) fn names() -> impl Iterator<Item = String> {
     averaged.chain(plain.map(str::to_string))
 }
 
-/// What `macrok fit --metric help` shows.
+/// The text of `macrok fit --metric help`.
 pub fn catalogue_help() -> String {
     let mut help = String::from("A metric is a name below, or any formula of them.\n");
     let entries = |table: &[NamedFormula], prefix: &str| -> Vec<[String; 3]> {
@@ -149,7 +149,7 @@ pub fn catalogue_help() -> String {
     let functions = FUNCTIONS.iter().map(|f| [f.0.to_string(), f.2.to_string(), String::new()]);
     section(
         &mut help,
-        "Functions, beside + - * / and ^ with a constant exponent",
+        "Functions, besides + - * / and ^ with a constant exponent",
         &functions.collect::<Vec<_>>(),
     );
     help.push_str(

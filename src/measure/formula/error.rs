@@ -1,11 +1,11 @@
-//! A formula that cannot be read: what is wrong, and where.
+//! Errors in formulas, with their places.
 
 use crate::error::ModuleError;
 
-/// Nesting beyond this is refused: the tree is walked by recursion and must fit a small thread stack.
+/// The deepest allowed nesting. Trees are walked by recursion, which must fit the small stack of a thread.
 pub(super) const MAX_DEPTH: usize = 64;
 
-/// What is wrong with a formula.
+/// The cause of a formula error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FormulaErrorKind {
     #[error("the formula is empty; write a name such as `macro-f1`, or `help` for the list")]
@@ -56,7 +56,7 @@ fn suggested(suggestion: &Option<String>) -> String {
     }
 }
 
-/// A [`FormulaErrorKind`] with its place; displayed as the message, the formula, and a caret under the place.
+/// An error in a formula. It is displayed as a message, the formula, and a caret under the place of the error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{fault}\n  {}\n  {:column$}^", printable(formula), "")]
 pub struct FormulaError {
@@ -74,13 +74,13 @@ impl FormulaError {
         &self.fault
     }
 
-    /// Where the fault is, in characters from 0.
+    /// The place of the error, in characters from 0.
     pub fn column(&self) -> usize {
         self.column
     }
 }
 
-/// One character for one character, so that the caret stays right; a tab or line break would move it.
+/// Replaces tabs and line breaks, which would move the caret.
 fn printable(formula: &str) -> String {
     formula.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

@@ -1,4 +1,4 @@
-//! Text to tokens.
+//! The conversion of text to tokens.
 
 use super::catalogue::{lookup, names};
 use super::error::FormulaErrorKind;
@@ -12,10 +12,10 @@ pub(super) enum Token {
     Symbol(char),
 }
 
-/// A token and where it starts, in characters.
+/// A token and its start, in characters.
 pub(super) type PlacedToken = (Token, usize);
 
-/// A fault and where it is, in characters.
+/// A result, or an error and its place in characters.
 pub(super) type ParseResult<T> = Result<T, (FormulaErrorKind, usize)>;
 
 pub(super) fn tokens(text: &str) -> ParseResult<Vec<PlacedToken>> {
@@ -56,7 +56,7 @@ fn number(chars: &[char], start: usize) -> ParseResult<(Token, usize)> {
     if matches!(chars.get(end), Some('e' | 'E')) {
         let sign = usize::from(matches!(chars.get(end + 1), Some('+' | '-')));
         let exponent = skip(chars, (end + 1 + sign).min(chars.len()), digit);
-        // Without digits behind it the letter is not an exponent.
+        // A letter without digits behind it is not an exponent.
         if exponent > end + 1 + sign {
             end = exponent;
         }
@@ -68,7 +68,7 @@ fn number(chars: &[char], start: usize) -> ParseResult<(Token, usize)> {
     }
 }
 
-/// The longest known name, so that `tp-fp` is a difference and `macro-f1` a name.
+/// Takes the longest known name, so that `tp-fp` is a difference and `macro-f1` a name.
 fn name(chars: &[char], start: usize) -> ParseResult<(Token, usize)> {
     let mut ends = vec![skip(chars, start, is_word)];
     while let [.., end] = ends[..] {
@@ -79,10 +79,10 @@ fn name(chars: &[char], start: usize) -> ParseResult<(Token, usize)> {
     }
     let text = |end: usize| chars[start..end].iter().collect::<String>();
     let known = |end: usize| lookup(&text(end), false).is_some() || text(end) == super::parser::PARAMETER;
-    // No name has more than four words; joining ever longer candidates would take quadratic time.
+    // No name has more than four words. The limit avoids quadratic time.
     let candidates = &ends[..ends.len().min(4)];
     let found = candidates.iter().rev().copied().find(|&end| known(end));
-    // An aggregation must be called: `macro-f2` is a misspelt name, not something minus `f2`.
+    // An aggregation must be called: `macro-f2` is a misspelt name, not a difference.
     let misspelt =
         |end: usize| matches!(text(end).as_str(), "macro" | "micro") && ends[0] == end && ends.len() > 1;
     match found {
@@ -91,10 +91,10 @@ fn name(chars: &[char], start: usize) -> ParseResult<(Token, usize)> {
     }
 }
 
-/// Takes the reading, with or without the hyphens, that is nearest to a known name.
+/// The error for an unknown name, read with or without hyphens, whichever is nearest to a known name.
 fn unknown(ends: &[usize], text: impl Fn(usize) -> String) -> FormulaErrorKind {
     let first = text(ends[0]);
-    // `macro` alone is a name, so there the fault is in what follows.
+    // `macro` alone is a known name, so the error is behind it.
     let prefixed = matches!(first.as_str(), "macro" | "micro");
     let readings = ends.iter().skip(usize::from(prefixed)).rev().map(|&end| text(end));
     let candidates = readings.filter_map(|word| Some((nearest(&word, names())?, word)));
@@ -105,7 +105,7 @@ fn unknown(ends: &[usize], text: impl Fn(usize) -> String) -> FormulaErrorKind {
     }
 }
 
-/// Signs that look right but are not ASCII come from copying out of a PDF.
+/// Hints for similar characters, such as non-ASCII signs copied from a PDF.
 fn hint(found: char) -> &'static str {
     match found {
         '\u{2212}' | '\u{2013}' | '\u{2014}' => "; write `-`",

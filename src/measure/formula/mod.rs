@@ -1,7 +1,7 @@
-//! The formula language of metrics: text to tokens, to a syntax tree, to a tree that is bound to numbers.
+//! The formula language of metrics: from text to tokens, to a syntax tree, to a tree bound to numbers.
 //!
-//! A formula has two levels. Inside an aggregation over labels (`macro( )`, `micro( )`, ...) the leaves are
-//! the cells tp, fp, fn, tn of one label; outside of it they are the values of the aggregations.
+//! A formula has two levels. Inside an aggregation over labels (`macro( )`, `micro( )`, ...) the leaves are the cells tp, fp, fn
+//! and tn of a label; outside, they are the values of the aggregations.
 
 mod bound_tree;
 mod catalogue;
@@ -25,7 +25,7 @@ pub(super) use register::DualRegister;
 pub(super) use syntax::{AggregationKind, Expr, Formula};
 pub(super) use value_range::ValueRange;
 
-/// Reads a formula.
+/// Parses a formula.
 pub(super) fn parse(text: &str) -> Result<Formula, FormulaError> {
     parser::parse(text).map_err(|(fault, column)| FormulaError::new(fault, text, column))
 }

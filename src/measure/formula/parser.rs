@@ -1,4 +1,4 @@
-//! Tokens to a syntax tree, by recursive descent.
+//! A recursive descent parser.
 
 use super::bound_tree::{Node, lower};
 use super::catalogue::{CELLS, Definition, NamedFormula, lookup};
@@ -6,7 +6,7 @@ use super::error::{FormulaErrorKind, MAX_DEPTH};
 use super::lexer::{ParseResult, PlacedToken, Token, tokens};
 use super::syntax::{Aggregation, AggregationKind, Expr, Formula, Function};
 
-/// The name of a parameter inside the formula of a catalogue entry.
+/// The name of the parameter in formulas of the catalogue.
 pub(super) const PARAMETER: &str = "B";
 
 pub(super) fn parse(text: &str) -> ParseResult<Formula> {
@@ -30,7 +30,7 @@ pub(super) fn parse(text: &str) -> ParseResult<Formula> {
     Ok(Formula { aggregations: parser.aggregations, outer })
 }
 
-/// An expression, the height of its tree, and where it starts.
+/// An expression, the height of its tree, and its start.
 struct Parsed {
     expr: Expr,
     height: usize,
@@ -40,9 +40,9 @@ struct Parsed {
 struct Parser {
     tokens: Vec<PlacedToken>,
     next: usize,
-    /// One past the last character, where a missing token is reported.
+    /// The place of missing tokens, behind the last character.
     end: usize,
-    /// Whether an aggregation is open, so that cells are in scope.
+    /// Whether cells are in scope.
     in_aggregation: bool,
     depth: usize,
     parameter: Option<Expr>,
@@ -67,7 +67,7 @@ impl Parser {
         found
     }
 
-    /// The next token is not `expected`.
+    /// The error that the next token is not the expected one.
     fn unexpected<T>(&self, expected: &'static str) -> ParseResult<T> {
         let fault = match self.tokens.get(self.next) {
             None => FormulaErrorKind::UnexpectedEnd { expected },
@@ -108,7 +108,7 @@ impl Parser {
             left = if sign == '*' {
                 append(left, right, Expr::Product)?
             } else {
-                // A budget that is not known yet is NaN, which is not zero.
+                // The budget is unknown here. As NaN it is not zero.
                 if lower(&right.expr, f64::NAN, 0.0) == Node::Constant(0.0) {
                     return Err((FormulaErrorKind::DivisionByZero, right.at));
                 }
@@ -119,7 +119,7 @@ impl Parser {
         Ok(left)
     }
 
-    /// Every way to nest passes through here, so here the depth is counted.
+    /// Counts the depth, because all nesting passes through here.
     fn unary(&mut self) -> ParseResult<Parsed> {
         let at = self.at();
         if self.depth > MAX_DEPTH {
@@ -175,7 +175,7 @@ impl Parser {
         if self.accept('(') { Ok(at) } else { self.unexpected("`(`") }
     }
 
-    /// The parenthesis opened at `open` ends here.
+    /// Closes the parenthesis opened at `open`.
     fn expect_close(&mut self, open: usize) -> ParseResult<()> {
         if self.accept(')') {
             Ok(())
@@ -262,7 +262,7 @@ impl Parser {
             return Err((FormulaErrorKind::NothingToAggregate { name: name.to_string() }, at));
         }
         let aggregation = Aggregation { kind, body };
-        // An aggregation that occurs twice is evaluated once.
+        // Repeated aggregations are evaluated once.
         let known = self.aggregations.iter().position(|other| *other == aggregation);
         let index = known.unwrap_or_else(|| {
             self.aggregations.push(aggregation);
@@ -271,10 +271,10 @@ impl Parser {
         limit_height(Expr::Leaf(index), 1, at)
     }
 
-    /// The formula of a catalogue entry in place of its name.
+    /// Parses the formula of a name.
     fn expand(&mut self, entry: &'static NamedFormula, at: usize) -> ParseResult<Parsed> {
         let parameter = if entry.parameter { Some(self.constant_argument()?) } else { None };
-        // Only the depth can fail in a catalogue formula, and then the place to show is the name.
+        // The only possible error is the depth. It is shown at the name.
         let place = |(fault, _)| (fault, at);
         let tokens = tokens(entry.formula).map_err(place)?;
         let outside = (std::mem::replace(&mut self.tokens, tokens), self.next, self.parameter.take());
@@ -296,12 +296,12 @@ impl Parser {
     }
 }
 
-/// A chain of quotients is deep without a parenthesis, so the height of the tree is limited as well.
+/// Limits the height of the tree, because chains of quotients are deep without parentheses.
 fn limit_height(expr: Expr, height: usize, at: usize) -> ParseResult<Parsed> {
     if height > MAX_DEPTH { Err((FormulaErrorKind::TooDeep, at)) } else { Ok(Parsed { expr, height, at }) }
 }
 
-/// One more term of a sum or a product; a chain of them stays one list.
+/// Adds a term to a sum or a product, which stays one list.
 fn append(left: Parsed, term: Parsed, list: fn(Vec<Expr>) -> Expr) -> ParseResult<Parsed> {
     let same = std::mem::discriminant(&left.expr) == std::mem::discriminant(&list(Vec::new()));
     match left.expr {

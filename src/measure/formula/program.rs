@@ -1,7 +1,6 @@
-//! A bound formula as straight-line code over registers of labels.
+//! Bound formulas as straight-line code over registers of many labels.
 //!
-//! Each instruction fills one register from registers before it, so a formula is walked once for many labels. What
-//! occurs twice in a formula, such as the `2*tp` of F1, is one instruction.
+//! Each instruction fills one register from earlier ones. A term that occurs twice, such as the `2*tp` of F1, is one instruction.
 
 use super::super::number::Number;
 use super::bound_tree::{Fold, Node, Unary};
@@ -10,7 +9,7 @@ use super::value_range::ValueRange;
 
 #[derive(Clone, Debug)]
 pub(in crate::measure) struct Program {
-    /// The first registers, which the caller fills.
+    /// The number of first registers, which the caller fills.
     leaves: usize,
     /// Instruction `i` fills register `leaves + i`.
     instructions: Vec<Instruction>,
@@ -18,10 +17,10 @@ pub(in crate::measure) struct Program {
     result: usize,
 }
 
-/// Operands are numbers of registers.
+/// An instruction whose operands are numbers of registers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Instruction {
-    /// By its bits, so that 0 and -0 are two constants.
+    /// The bits of a constant, so that 0 and -0 differ.
     Constant(u64),
     Unary(Unary, usize),
     Binary(Binary, usize, usize),
@@ -31,7 +30,7 @@ enum Instruction {
 enum Binary {
     Fold(Fold),
     Difference,
-    /// `x / (y + epsilon)`.
+    /// `x / (y + epsilon)`
     Quotient {
         epsilon: f64,
     },
@@ -44,7 +43,7 @@ impl Program {
         program
     }
 
-    /// The register that will hold the value of `node`.
+    /// Returns the register for the value of `node`.
     fn compile(&mut self, node: &Node) -> usize {
         let instruction = match node {
             Node::Leaf(index) => return *index,
@@ -70,7 +69,7 @@ impl Program {
         self.push(instruction)
     }
 
-    /// The register of an instruction, which is a new one only if no instruction before does the same.
+    /// Returns the register of an instruction, which is added unless an equal one exists.
     fn push(&mut self, instruction: Instruction) -> usize {
         let found = self.instructions.iter().position(|&other| other == instruction);
         let index = found.unwrap_or_else(|| {
@@ -90,7 +89,7 @@ impl Program {
         self.result == leaf || self.instructions.iter().any(operand)
     }
 
-    /// The values that the formula can have for leaves in these ranges, when all instructions keep to one.
+    /// The range of the formula for leaves in these ranges, if it is known.
     pub(in crate::measure) fn range(&self, leaves: &[ValueRange]) -> Option<ValueRange> {
         let mut ranges = leaves.to_vec();
         for &instruction in &self.instructions {
@@ -103,7 +102,7 @@ impl Program {
         Some(ranges[self.result])
     }
 
-    /// Columns for [`Program::run`], to be used again and again: the constants are in place.
+    /// Reusable registers for [`Program::run`], with the constants in place.
     pub(in crate::measure) fn registers<C: Register>(&self) -> Vec<C> {
         let leaves = (0..self.leaves).map(|_| 0.0);
         let instructions = self.instructions.iter().map(|instruction| match instruction {
@@ -113,7 +112,7 @@ impl Program {
         leaves.chain(instructions).map(|value| C::filled(C::Number::from_f64(value))).collect()
     }
 
-    /// The values of the formula for the leaves in the first registers.
+    /// Evaluates the formula for the leaves in the first registers.
     #[inline(always)]
     pub(in crate::measure) fn run<'a, C: Register>(&self, registers: &'a mut [C]) -> &'a C {
         for (register, &instruction) in (self.leaves..).zip(&self.instructions) {
@@ -131,7 +130,6 @@ impl Program {
 }
 
 impl Node {
-    /// The value for one set of leaves.
     pub(in crate::measure) fn evaluate<T: Number>(&self, leaves: &[T]) -> T {
         let program = Program::new(self, leaves.len());
         let mut registers: Vec<[T; 1]> = program.registers();
@@ -176,7 +174,7 @@ fn unary_range(operation: Unary, x: ValueRange) -> Option<ValueRange> {
         Unary::Sqrt { .. } => x.sqrt(),
         Unary::Power { exponent, .. } => x.power(exponent),
         Unary::Abs => x.max(x.neg()?),
-        // No metric that is 0 where nothing is found is made of these.
+        // Not needed for metrics that are 0 without true positives.
         Unary::Log { .. } | Unary::Exp => None,
     }
 }
@@ -193,8 +191,8 @@ fn binary_range(operation: Binary, x: ValueRange, y: ValueRange) -> Option<Value
     }
 }
 
-/// Always inlined, so that it is compiled for the instructions of its caller. The registers are arguments of a
-/// function, by which they are known not to overlap: otherwise the loop is not vectorised.
+/// Applies an operation to every lane. As arguments of a function, registers are known not to overlap, without which the loop
+/// would not be vectorised.
 #[inline(always)]
 pub(in crate::measure) fn map_lanes<C: Register>(
     x: &C,

@@ -1,9 +1,8 @@
-//! Many labels side by side: what one operation of a formula works on.
+//! Registers: operands of formulas for many labels side by side.
 
 use super::super::number::{Dual, Number};
 
-/// One number for each of a fixed number of lanes. Operations are loops over the lanes, which the compiler
-/// turns into vector instructions.
+/// A number for each of a fixed number of lanes. Operations are loops over lanes, which the compiler vectorises.
 pub(in crate::measure) trait Register {
     type Number: Number;
     const LANES: usize;
@@ -32,8 +31,7 @@ impl<T: Number, const L: usize> Register for [T; L] {
     }
 }
 
-/// Numbers with four partial derivatives. Each part is an array of its own: side by side in memory they
-/// would leave nothing for vector instructions.
+/// Numbers with four partial derivatives, in separate arrays so that loops over them are vectorised.
 #[derive(Clone, Debug)]
 pub(in crate::measure) struct DualRegister<const L: usize> {
     pub values: [f64; L],

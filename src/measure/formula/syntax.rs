@@ -1,15 +1,15 @@
 //! The syntax tree of a formula, before the budget and epsilon are known.
 
-/// An expression; what a leaf stands for depends on the level (see the module).
+/// An expression, whose leaves depend on its level; see [`super`].
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::measure) enum Expr {
     Number(f64),
-    /// The budget `k`.
+    /// `k`
     Budget,
-    /// Inside an aggregation the number of a cell, outside the number of an aggregation.
+    /// The number of a cell inside an aggregation, and of an aggregation outside.
     Leaf(usize),
     Negate(Box<Expr>),
-    /// Lists, not pairs: a sum of a thousand terms is one level deep.
+    /// A list of any length, one level deep.
     Sum(Vec<Expr>),
     Product(Vec<Expr>),
     Quotient(Box<Expr>, Box<Expr>),
@@ -18,7 +18,7 @@ pub(in crate::measure) enum Expr {
 }
 
 impl Expr {
-    /// Whether no cell and no aggregation occurs in it.
+    /// Whether it contains neither a cell nor an aggregation.
     pub(super) fn is_constant(&self) -> bool {
         match self {
             Expr::Number(_) | Expr::Budget => true,
@@ -45,12 +45,12 @@ pub(in crate::measure) enum Function {
     HarmonicMean,
 }
 
-/// How the values of one binary formula over all labels become one number.
+/// The way to combine the values of a binary formula for all labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::measure) enum AggregationKind {
-    /// The mean over labels (Equation eq:macro_averaged_metric).
+    /// The mean over labels (Equation 3).
     Macro,
-    /// The formula of the mean cells.
+    /// The formula on mean cells.
     Micro,
     Sum,
     GeometricMean,
@@ -58,7 +58,7 @@ pub(in crate::measure) enum AggregationKind {
     Minimum,
 }
 
-/// One aggregation over labels and the binary formula inside it.
+/// An aggregation over labels and its binary formula.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::measure) struct Aggregation {
     pub kind: AggregationKind,

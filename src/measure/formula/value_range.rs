@@ -1,8 +1,8 @@
-//! What values a formula can have when some cells are known: numbers between two ends.
+//! Interval arithmetic, for the possible values of formulas.
 
-/// All numbers from `low` to `high`. Both are finite; where nothing is known there is no range.
+/// The numbers from `low` to `high`, both finite. Operations return `None` if nothing is known of the result.
 ///
-/// Rounded operations keep the order of numbers, so the ends found with them hold for rounded results.
+/// Rounding is monotone, so computed ends also bound rounded results.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::measure) struct ValueRange {
     pub low: f64,
@@ -32,7 +32,7 @@ impl ValueRange {
         self.corners(rhs, |x, y| x * y)
     }
 
-    /// `self / (rhs + epsilon)`, when that cannot be a quotient by 0.
+    /// `self / (rhs + epsilon)`, if the denominator is positive.
     pub(super) fn div(self, rhs: ValueRange, epsilon: f64) -> Option<ValueRange> {
         let under = rhs.add(ValueRange::new(epsilon, epsilon)?)?;
         (under.low > 0.0).then(|| self.corners(under, |x, y| x / y)).flatten()
@@ -50,7 +50,7 @@ impl ValueRange {
         ValueRange::new(self.low.sqrt(), self.high.sqrt())
     }
 
-    /// To a positive power. Libraries need not keep the order of powers, so the ends are generous.
+    /// A positive power. Libraries need not compute monotone powers, so the ends are generous.
     pub(super) fn power(self, exponent: f64) -> Option<ValueRange> {
         match self {
             _ if exponent <= 0.0 || self.low < 0.0 => None,
