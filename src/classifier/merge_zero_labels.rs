@@ -90,7 +90,7 @@ fn merge_in_single_precision(
 }
 
 /// Returns the numbers of the first `count` scores, largest first; `None` if two are equal. Without a branch on the
-/// scores: the rank of a score is the number of larger ones.
+/// scores: the place of a score is the number of larger ones.
 fn order_descending(scores: &[f32; MAX_BOUNDED_K], count: usize) -> Option<[u8; MAX_BOUNDED_K]> {
     let mut order = [0; MAX_BOUNDED_K];
     let mut sum = 0;

@@ -9,9 +9,9 @@
 //! 1. `kernel` scores the stored entries of rows in single precision, with the vector instructions of the processor, and
 //!    finds those that could be among the best k. Kernels may round differently.
 //! 2. `row_top_k` decides between close scores in double precision, so that all kernels predict the same labels.
-//! 3. `zero_labels` ranks the labels by intercept once for each rule. A row predicts a *zero label*, one that it does not
+//! 3. `zero_labels` sorts the labels by intercept once for each rule. A row predicts a *zero label*, one that it does not
 //!    store, with marginal 0, so it takes a prefix of that list; `merge_zero_labels` finds its length.
-//! 4. `select` chooses the labels of many rows for counting, or ranks those of one row for prediction.
+//! 4. `select` chooses the labels of many rows for counting, or sorts those of one row for prediction.
 //! 5. `thread_counter` counts what one thread chooses, and `pass` distributes rows to threads.
 //!
 //! Ties go to the smaller label, counts are integers, and draws depend on the seed and the global row only. Results are

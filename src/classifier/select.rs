@@ -127,9 +127,9 @@ impl Selector {
                 match found {
                     ScoredRow::Best(least) if !rule.zero_labels_compete(least) => {
                         // Codes are columns here.
-                        let column = |position: Position| Column(row.codes()[position.index()].into());
-                        let best = space.best(k).iter().map(|&position| Position(position));
-                        chosen.add_entries(row, best.map(|position| (position, column(position))));
+                        let codes = row.codes();
+                        let entry = |&at: &u32| (Position(at), Column(codes[at as usize].into()));
+                        chosen.add_entries(row, space.best(k).iter().map(entry));
                     }
                     _ => {
                         let length = top_k.continue_from_kernel(rule, row, space, found);

@@ -15,7 +15,7 @@ use crate::shard::{Code, Column, ColumnCoding, LabelId, Position, Row};
 /// list without those: rows need not write them down one by one.
 pub(super) struct ZeroLabels {
     /// By falling intercept, then rising label; as many as any row can need.
-    ranked: Vec<ZeroLabel>,
+    list: Vec<ZeroLabel>,
     /// One bit per code, set if one of its columns is in the list.
     codes_in_list: Vec<u64>,
     /// Columns in the list with their places, by rising column and so by rising code.
@@ -44,11 +44,11 @@ impl ZeroLabel {
     }
 }
 
-/// Columns that one thread ranks at a time.
+/// Columns that one thread looks through at a time.
 const CHUNK_COLUMNS: usize = 1 << 16;
 
 impl ZeroLabels {
-    /// Ranks the `wanted` best of the first `labels` columns; `labels_by_column` is as in `Marginals`.
+    /// Lists the `wanted` best of the first `labels` columns; `labels_by_column` is as in `Marginals`.
     pub fn new(
         table: &CoefficientTable,
         labels: usize,
@@ -58,9 +58,9 @@ impl ZeroLabels {
     ) -> ZeroLabels {
         let chunk = |at: usize| {
             let columns = at * CHUNK_COLUMNS..labels.min((at + 1) * CHUNK_COLUMNS);
-            rank_columns(table, columns, labels_by_column, wanted)
+            best_of_columns(table, columns, labels_by_column, wanted)
         };
-        let ranked = match labels.div_ceil(CHUNK_COLUMNS) {
+        let list = match labels.div_ceil(CHUNK_COLUMNS) {
             0 | 1 => chunk(0),
             chunks => {
                 let mut all: Vec<ZeroLabel> = (0..chunks).into_par_iter().flat_map_iter(chunk).collect();
@@ -71,7 +71,7 @@ impl ZeroLabels {
         };
         let mut codes_in_list = vec![0; ColumnCoding::CODES / 64];
         let mut places: Vec<(Column, Place)> =
-            ranked.iter().map(|one| one.column).zip((0..).map(Place)).collect();
+            list.iter().map(|one| one.column).zip((0..).map(Place)).collect();
         places.sort_unstable();
         let mut starts_by_code = vec![0; ColumnCoding::CODES];
         // In reverse, so that the first column of a code remains.
@@ -80,26 +80,26 @@ impl ZeroLabels {
             codes_in_list[code / 64] |= 1 << (code % 64);
             starts_by_code[code] = at as u32;
         }
-        let behind = ranked.len().next_multiple_of(WORD_BITS);
+        let behind = list.len().next_multiple_of(WORD_BITS);
         let mut place_by_code = Vec::new();
         if !coding.has_shared_codes() && behind < usize::from(u16::MAX) {
             place_by_code.resize(ColumnCoding::CODES, behind as u16);
             places.iter().for_each(|&(column, place)| place_by_code[column.index()] = place.0 as u16);
         }
-        ZeroLabels { ranked, codes_in_list, places, starts_by_code, place_by_code }
+        ZeroLabels { list, codes_in_list, places, starts_by_code, place_by_code }
     }
 
     /// Returns the largest score of a zero label.
     pub fn best_intercept(&self) -> f32 {
-        self.ranked.first().map_or(f32::NEG_INFINITY, |first| first.intercept)
+        self.list.first().map_or(f32::NEG_INFINITY, |first| first.intercept)
     }
 
     pub fn len(&self) -> usize {
-        self.ranked.len()
+        self.list.len()
     }
 
     pub fn get(&self, place: Place) -> ZeroLabel {
-        self.ranked[place.0 as usize]
+        self.list[place.0 as usize]
     }
 
     /// Returns the place of a column with this code, if it is in the list.
@@ -130,7 +130,7 @@ impl ZeroLabels {
 }
 
 /// Returns the `wanted` best of a range of columns, best first.
-fn rank_columns(
+fn best_of_columns(
     table: &CoefficientTable,
     columns: Range<usize>,
     labels_by_column: Option<&[u32]>,
@@ -159,7 +159,7 @@ fn rank_columns(
     best
 }
 
-/// Places up to this one are searched for in the row one by one; then all entries of the row are looked up in the list.
+/// Places below this one are searched for in the row one by one; beyond, all entries of the row are looked up in the list.
 const MAX_SINGLE_LOOKUPS: usize = 24;
 
 /// The places in a rule's list of zero labels that one row stores, looked up as far as needed.
@@ -304,7 +304,7 @@ mod tests {
     #[test]
     fn the_best_intercepts_come_first_and_smaller_labels_win_ties() {
         for wanted in [1, 2, 5, 6, 10] {
-            let labels: Vec<u32> = list(wanted).ranked.iter().map(|one| one.label.0).collect();
+            let labels: Vec<u32> = list(wanted).list.iter().map(|one| one.label.0).collect();
             assert_eq!(labels, [7, 3, 5, 0, 2, 6, 9, 1, 4, 8][..wanted]);
         }
     }
