@@ -1,5 +1,5 @@
-//! Calibration of marginals: monotone maps, fitted on rows that the estimator was not trained on, which preserve the order
-//! of a row's labels.
+//! Calibration of marginals: monotone maps, fitted on rows that the estimator was not trained on, which preserve the
+//! order of a row's labels.
 //!
 //! A map is fitted to a [`MarginalHistogram`] of the marginals of pairs of a row and a label, and of the pairs that are
 //! positive. Its counts are integers, so any number of ranks and threads gives the same map. Pairs without a stored

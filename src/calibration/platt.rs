@@ -1,5 +1,5 @@
-//! Platt scaling: an affine function of a marginal's log-odds ("Probabilistic outputs for support vector machines", 1999),
-//! fitted by the method of Lin, Lin and Weng (2007).
+//! Platt scaling: an affine function of a marginal's log-odds ("Probabilistic outputs for support vector machines",
+//! 1999), fitted by the method of Lin, Lin and Weng (2007).
 
 use super::histogram::HistogramPoint;
 

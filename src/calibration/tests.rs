@@ -178,8 +178,8 @@ fn points() -> impl Strategy<Value = Vec<HistogramPoint>> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// By the min-max formula: the rate of a point is the maximum, over starts up to it, of the minimum, over ends from it
-    /// on, of the rates of the points between.
+    /// By the min-max formula: the rate of a point is the maximum, over starts up to it, of the minimum, over ends from
+    /// it on, of the rates of the points between.
     #[test]
     fn pooled_rates_are_the_isotonic_regression(points in points()) {
         let all: u64 = points.iter().map(|point| point.entries).sum();

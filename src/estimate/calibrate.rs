@@ -96,8 +96,8 @@ fn gather_rows(world: &World, matrix: &Csr) -> Option<Csr> {
     Some(CsrBuilder { starts, columns: columns?.concat(), values: values?.concat() }.finish(matrix.cols()))
 }
 
-/// Number of marginals per row that a map is fitted to: the default of `macrok marginals --keep`. All others count as 0,
-/// both here and there.
+/// Number of marginals per row that a map is fitted to: the default of `macrok marginals --keep`. All others count as
+/// 0, both here and there.
 const MARGINALS_PER_ROW: usize = 200;
 
 /// Numbers of rows, of their marginals, and of those that belong to true labels; on rank 0.
@@ -115,8 +115,8 @@ impl fmt::Display for CalibrationCounts {
     }
 }
 
-/// Fits a map on rank 0, which has the model and the rows, and adds it to the model. `path` names the model in messages.
-/// Collective.
+/// Fits a map on rank 0, which has the model and the rows, and adds it to the model. `path` names the model in
+/// messages. Collective.
 pub fn calibrate(
     world: &World,
     file: &mut ModelFile,

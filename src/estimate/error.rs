@@ -5,7 +5,10 @@ use std::path::PathBuf;
 
 #[derive(Debug, thiserror::Error)]
 pub enum EstimateError {
-    #[error("{}: unknown estimator '{found}': expected plt, linear or mlp; use the macrok that wrote the model", file.display())]
+    #[error(
+        "{}: unknown estimator '{found}': expected plt, linear or mlp; use the macrok that wrote the model",
+        file.display()
+    )]
     UnknownEstimator { file: PathBuf, found: String },
     #[error("{}: damaged model: {detail}; train it again", file.display())]
     BadModel { file: PathBuf, detail: String },
@@ -17,8 +20,8 @@ pub enum EstimateError {
     #[error("{data}: no row has a label, so there is nothing to train on; check --labels")]
     NoLabels { data: String },
     #[error(
-        "--calibrate: {positives} of {pairs} marginals of {rows} held-out rows belong to true labels: expected some, but not \
-         all; pass a larger --calibrate-share, or omit --calibrate"
+        "--calibrate: {positives} of {pairs} marginals of {rows} held-out rows belong to true labels: expected some, \
+         but not all; pass a larger --calibrate-share, or omit --calibrate"
     )]
     NothingToCalibrate { rows: u64, pairs: u64, positives: u64 },
 }

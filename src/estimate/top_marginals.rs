@@ -11,7 +11,8 @@ pub struct TopMarginals {
     kept: CsrBuilder,
 }
 
-/// Truncates `marginals` to the `keep` largest (of equal ones, those with smaller labels), with the smallest at the end.
+/// Truncates `marginals` to the `keep` largest (of equal ones, those with smaller labels), with the smallest at the
+/// end.
 pub(super) fn keep_largest(marginals: &mut Vec<Marginal>, keep: usize) {
     marginals.select_nth_unstable_by(keep - 1, |a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     marginals.truncate(keep);

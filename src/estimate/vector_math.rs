@@ -1,10 +1,12 @@
-//! Exponentials, logarithms and logistic functions that the compiler can vectorise, with the same bits on every processor:
-//! they use only additions, multiplications and divisions, which IEEE 754 rounds in one way, and which are never fused.
+//! Exponentials, logarithms and logistic functions that the compiler can vectorise, with the same bits on every
+//! processor: they use only additions, multiplications and divisions, which IEEE 754 rounds in one way, and which are
+//! never fused.
 //!
 //! The logistic function exists twice, because the bits of trained models depend on it: [`tree_sigmoid`] of label trees
 //! and [`sigmoid`] of networks differ in the last bits. Both share the reduction and series of Cephes' `expf`.
 
-/// Parts of `e^x = (1 + rest + rest^2 * series) * power`, for -87 <= x <= 88. `second` is the second coefficient of the series.
+/// Parts of `e^x = (1 + rest + rest^2 * series) * power`, for -87 <= x <= 88. `second` is the second coefficient of the
+/// series.
 #[inline(always)]
 fn exp_parts(x: f32, second: f32) -> (f32, f32, f32) {
     // Adding 1.5 * 2^23 rounds to an integer, in the low bits.

@@ -133,8 +133,8 @@ impl Adam {
         self.catch_up(parameters, &rows);
     }
 
-    /// Makes a step with the parameters before all rows, and with `rows`, which must be up to date. `gradient` has those
-    /// parameters, then those rows.
+    /// Makes a step with the parameters before all rows, and with `rows`, which must be up to date. `gradient` has
+    /// those parameters, then those rows.
     pub fn step(&mut self, parameters: &mut [f32], gradient: &[f32], rows: &[u32]) {
         self.steps += 1;
         let (step, arch, from, width) = (self.steps, self.arch, self.rows_from, self.width);

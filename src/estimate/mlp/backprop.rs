@@ -69,8 +69,8 @@ pub(super) struct Backprop {
     unit_gradients: Vec<Vec<f32>>,
     /// Logits, later the gradients at them.
     logits: Vec<f32>,
-    /// Gradient with respect to the parameters: all but the first layer's weights, then the rows of those that the batch
-    /// reads ([`Batch::features`]) or, for dense input, all of them.
+    /// Gradient with respect to the parameters: all but the first layer's weights, then the rows of those that the
+    /// batch reads ([`Batch::features`]) or, for dense input, all of them.
     pub parameter_gradients: Vec<f32>,
     arch: Arch,
 }
@@ -87,8 +87,8 @@ impl Backprop {
         }
     }
 
-    /// Computes `parameter_gradients`, this rank's part of the gradient of the mean loss, and returns the sum of the loss
-    /// over this rank's batch.
+    /// Computes `parameter_gradients`, this rank's part of the gradient of the mean loss, and returns the sum of the
+    /// loss over this rank's batch.
     pub fn run(&mut self, step: Step<'_>) -> f64 {
         let Step { network, data, batch, .. } = step;
         let rows_read = match data.input {
@@ -142,8 +142,8 @@ impl Backprop {
         forward_dense(step, layer, inputs, step.weights(layer).reversed_axes(), &mut after[0]);
     }
 
-    /// Computes the logits, the loss, the gradients at the logits and those at the last layer's parameters: block by block,
-    /// while a block is in the cache.
+    /// Computes the logits, the loss, the gradients at the logits and those at the last layer's parameters: block by
+    /// block, while a block is in the cache.
     fn forward_and_back_last_layer(&mut self, step: Step<'_>) -> f64 {
         let Step { network, data, batch, scale, .. } = step;
         let (layer, count, arch) = (network.layers() - 1, step.rows(), self.arch);

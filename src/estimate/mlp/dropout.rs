@@ -19,8 +19,8 @@ impl Dropout {
         Dropout { threshold: below, scale: (65_536.0 / f64::from(65_536 - below)) as f32, seed, epoch }
     }
 
-    /// Rectifies the units of a row from `first` (a multiple of 4) on, and leaves some out. The choice depends only on the
-    /// global row, the layer, the epoch and the seed.
+    /// Rectifies the units of a row from `first` (a multiple of 4) on, and leaves some out. The choice depends only on
+    /// the global row, the layer, the epoch and the seed.
     pub fn rectify(self, units: &mut [f32], layer: usize, row: u64, first: usize) {
         if self.threshold == 0 {
             units.iter_mut().for_each(|unit| *unit = unit.max(0.0));

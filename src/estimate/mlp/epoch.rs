@@ -64,8 +64,8 @@ impl<'d> Training<'d> {
         }
     }
 
-    /// Visits every row once, in an order drawn for the epoch, and returns the mean loss of a row. The rows of each rank are
-    /// spread evenly over the steps. Collective.
+    /// Visits every row once, in an order drawn for the epoch, and returns the mean loss of a row. The rows of each
+    /// rank are spread evenly over the steps. Collective.
     pub fn run_epoch(&mut self, world: &World, epoch: u32) -> f64 {
         let Training { options, data, .. } = *self;
         let total: u64 = self.shares.iter().sum();

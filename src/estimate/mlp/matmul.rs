@@ -1,7 +1,7 @@
 //! Matrix products, computed in blocks that do not depend on the number of threads.
 //!
-//! Each number of a result is summed up by one thread in one order, whatever the other rows and columns are. Dense products
-//! are those of `ndarray` with `matrixmultiply`.
+//! Each number of a result is summed up by one thread in one order, whatever the other rows and columns are. Dense
+//! products are those of `ndarray` with `matrixmultiply`.
 
 use ndarray::linalg::general_mat_mul;
 use ndarray::{ArrayView2, ArrayViewMut2, Axis};

@@ -26,8 +26,8 @@ pub(super) struct LayerLayout {
 }
 
 impl NetworkShape {
-    /// Returns the layouts in order of layers. The weights of the first layer are at the end of the parameters, so that a
-    /// gradient can be cut off behind the rows that it has.
+    /// Returns the layouts in order of layers. The weights of the first layer are at the end of the parameters, so that
+    /// a gradient can be cut off behind the rows that it has.
     pub(super) fn layouts(&self) -> Vec<LayerLayout> {
         let mut end = self.hidden[0];
         let mut layouts =
@@ -95,9 +95,9 @@ impl Network {
         self.layouts.len()
     }
 
-    /// Puts the layers into a model file: the matrix `network/0/weights` of inputs x outputs, the list `network/0/biases`,
-    /// and so on. The input of a layer is `relu(x @ weights + biases)` of the one before; the sigmoids of the last layer's
-    /// outputs are the marginals.
+    /// Puts the layers into a model file: the matrix `network/0/weights` of inputs x outputs, the list
+    /// `network/0/biases`, and so on. The input of a layer is `relu(x @ weights + biases)` of the one before; the
+    /// sigmoids of the last layer's outputs are the marginals.
     pub fn put_into(self, file: &mut ModelFile) {
         for (layer, layout) in self.layouts.iter().enumerate() {
             let weights = match layer {

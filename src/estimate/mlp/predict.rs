@@ -24,8 +24,8 @@ impl Forward {
         Forward { units: Vec::new(), next: Vec::new(), arch: Arch::new() }
     }
 
-    /// Computes the logits of at most [`ROWS_PER_BLOCK`] rows of features and values, in this thread. Returns the rows of
-    /// logits, concatenated.
+    /// Computes the logits of at most [`ROWS_PER_BLOCK`] rows of features and values, in this thread. Returns the rows
+    /// of logits, concatenated.
     pub fn logits<'r>(
         &mut self,
         network: &Network,

@@ -24,8 +24,8 @@ use crate::random::{Purpose, bits, uniform};
 use crate::store::ModelFile;
 use crate::world::World;
 
-/// Trains a network on the rows of all ranks, each of which has its own. Returns the model on rank 0. Its bits depend only
-/// on the examples, the options and the number of ranks. Collective.
+/// Trains a network on the rows of all ranks, each of which has its own. Returns the model on rank 0. Its bits depend
+/// only on the examples, the options and the number of ranks. Collective.
 pub(super) fn train(
     options: &NetworkOptions,
     examples: &Examples,

@@ -24,9 +24,9 @@ pub struct ValidationScores {
 const PRECISION_AT: [usize; 3] = [1, 3, 5];
 
 impl ValidationScores {
-    /// Whether this is better than `other` for networks trained with `loss`. The cross-entropy decides if it is the loss, as it
-    /// judges probabilities. The other losses are minimal long before the ranking of labels is best; they serve rare
-    /// labels, so the sum of precision and macro-F1 at 5 decides.
+    /// Whether this is better than `other` for networks trained with `loss`. The cross-entropy decides if it is the
+    /// loss, as it judges probabilities. The other losses are minimal long before the ranking of labels is best; they
+    /// serve rare labels, so the sum of precision and macro-F1 at 5 decides.
     pub(super) fn is_better_than(&self, other: &ValidationScores, loss: Loss) -> bool {
         match loss {
             Loss::Bce => self.loss < other.loss,
@@ -64,14 +64,9 @@ pub(super) fn validate(
         (loss, hits, picks)
     };
     let parts: Vec<_> = rows.par_chunks(ROWS_PER_BLOCK).map(score).collect();
-    let macro_f1 = macro_f1(world, network.shape.labels, total, |counts| {
-        for &(label, hit) in parts.iter().flat_map(|part| &part.2) {
-            counts[label as usize].add(1, hit, 0);
-        }
-        for &label in rows.iter().flat_map(|&row| data.labels.row(row).0) {
-            counts[label as usize].add(0, false, 1);
-        }
-    });
+    let predictions = parts.iter().flat_map(|part| part.2.iter().copied());
+    let positives = rows.iter().flat_map(|&row| data.labels.row(row).0.iter().copied());
+    let macro_f1 = macro_f1(world, network.shape.labels, total, predictions, positives);
     let loss: f64 = parts.iter().map(|part| part.0).sum();
     let mut hits: Vec<u64> = (0..3).map(|which| parts.iter().map(|part| part.1[which]).sum()).collect();
     world.sum(&mut hits, total * 5);
@@ -80,31 +75,25 @@ pub(super) fn validate(
     ValidationScores { loss: world.sum_f64(loss) / rows, precision, macro_f1 }
 }
 
-/// Counts of a label.
-#[derive(Clone, Copy, Default)]
-struct F1Counts {
-    /// Twice the true positives.
-    numerator: u64,
-    /// Predictions plus positives.
-    denominator: u64,
-}
-
-impl F1Counts {
-    fn add(&mut self, predicted: u64, hit: bool, positive: u64) {
-        self.numerator += 2 * u64::from(hit);
-        self.denominator += predicted + positive;
+/// Returns the mean over labels of 2 tp / (predictions + positives), with 0 for 0 / 0. Predictions are labels and
+/// whether they are correct. Collective.
+fn macro_f1(
+    world: &World,
+    labels: usize,
+    total: u64,
+    predictions: impl Iterator<Item = (u32, bool)>,
+    positives: impl Iterator<Item = u32>,
+) -> f64 {
+    // The numerator and denominator of each label.
+    let mut counts = vec![0u64; 2 * labels];
+    for (label, correct) in predictions {
+        counts[2 * label as usize] += 2 * u64::from(correct);
+        counts[2 * label as usize + 1] += 1;
     }
-}
-
-/// Returns the mean over labels of 2 tp / (predictions + positives), with 0 for 0 / 0. Collective.
-fn macro_f1(world: &World, labels: usize, total: u64, count: impl FnOnce(&mut [F1Counts])) -> f64 {
-    let mut counts = vec![F1Counts::default(); labels];
-    count(&mut counts);
-    let mut numbers: Vec<u64> =
-        counts.iter().flat_map(|count| [count.numerator, count.denominator]).collect();
-    world.sum(&mut numbers, 2 * total);
+    positives.for_each(|label| counts[2 * label as usize + 1] += 1);
+    world.sum(&mut counts, 2 * total);
     let f1 = |pair: &[u64]| if pair[1] == 0 { 0.0 } else { pair[0] as f64 / pair[1] as f64 };
-    numbers.chunks_exact(2).map(f1).sum::<f64>() / labels as f64
+    counts.chunks_exact(2).map(f1).sum::<f64>() / labels as f64
 }
 
 /// Returns the five labels with the largest logits, in that order; of equal ones, the smaller come first.
@@ -127,15 +116,10 @@ mod tests {
     #[test]
     fn macro_f1_is_the_mean_over_labels() {
         let world = World::alone();
-        let found = macro_f1(&world, 4, 10, |counts| {
-            // Label 0: three predictions, two of them correct, four positives. Label 1: never predicted. Label 2: never correct.
-            for (label, hit) in [(0, true), (0, true), (0, false), (2, false)] {
-                counts[label].add(1, hit, 0);
-            }
-            for label in [0usize, 0, 0, 0, 1] {
-                counts[label].add(0, false, 1);
-            }
-        });
+        // Label 0: three predictions, two of them correct, four positives. Label 1: never predicted. Label 2: never
+        // correct.
+        let predictions = [(0, true), (0, true), (0, false), (2, false)];
+        let found = macro_f1(&world, 4, 10, predictions.into_iter(), [0, 0, 0, 0, 1].into_iter());
         assert_eq!(found, (4.0 / 7.0) / 4.0);
     }
 

@@ -1,4 +1,5 @@
-//! Balanced spherical k-means: clusters of labels with similar vectors, of equal size (as in Parabel, Prabhu et al. 2018).
+//! Balanced spherical k-means: clusters of labels with similar vectors, of equal size (as in Parabel, Prabhu et al.
+//! 2018).
 
 use rayon::prelude::*;
 

@@ -19,8 +19,8 @@ const UNITS_PER_ROUND: usize = 4;
 /// Up to this many times as many labels as are kept, evaluating all of them is faster than choosing.
 const EXHAUSTIVE_FACTOR: usize = 8;
 
-/// Limits of the rows whose labels are all evaluated together: enough to reuse the weights of a unit, few enough for the
-/// cache.
+/// Limits of the rows whose labels are all evaluated together: enough to reuse the weights of a unit, few enough for
+/// the cache.
 const MAX_BLOCK_ROWS: usize = 64;
 const MAX_BLOCK_MARGINALS: usize = 1 << 22;
 

@@ -1,13 +1,13 @@
 //! L2-regularised logistic regression of several nodes together, by dual coordinate descent.
 //!
-//! The problem of a node is that of LIBLINEAR (Fan et al. 2008): minimise |w|^2 / 2 + cost * (sum of log(1 + exp(-y w.x))),
-//! where x ends with a 1 for the bias. In the dual (Yu, Huang and Lin 2011) every row has a coefficient, w is the sum of
-//! rows times coefficients, and one coefficient after the other is optimised. At the solution the coefficient of a row is
-//! `cost * (target - probability)`.
+//! The problem of a node is that of LIBLINEAR (Fan et al. 2008): minimise |w|^2 / 2 + cost * (sum of log(1 + exp(-y
+//! w.x))), where x ends with a 1 for the bias. In the dual (Yu, Huang and Lin 2011) every row has a coefficient, w is
+//! the sum of rows times coefficients, and one coefficient after the other is optimised. At the solution the
+//! coefficient of a row is `cost * (target - probability)`.
 //!
-//! Nodes that see the same rows are solved together, as the lanes of vectors, so that features are looked up once. A lane
-//! can exclude rows. Nothing is summed across lanes, so the weights of a node do not depend on the vector width of the
-//! processor.
+//! Nodes that see the same rows are solved together, as the lanes of vectors, so that features are looked up once. A
+//! lane can exclude rows. Nothing is summed across lanes, so the weights of a node do not depend on the vector width of
+//! the processor.
 
 #![allow(clippy::needless_range_loop, reason = "several vectors are indexed by lane")]
 
@@ -33,10 +33,11 @@ pub(super) struct Solution<const LANES: usize> {
     pub biases: [f32; LANES],
 }
 
-/// Solves the problems of all lanes, on rows of `width` columns. `problem` selects the random draws under a common seed.
+/// Solves the problems of all lanes, on rows of `width` columns. `problem` selects the random draws under a common
+/// seed.
 ///
-/// Stops when no coefficient visited by a pass is farther from its optimum than the tolerance times the cost: the tolerance
-/// bounds the difference between the probability of a row and the one that its coefficient stands for.
+/// Stops when no coefficient visited by a pass is farther from its optimum than the tolerance times the cost: the
+/// tolerance bounds the difference between the probability of a row and the one that its coefficient stands for.
 pub(super) fn solve<const LANES: usize>(
     rows: RowsView<'_>,
     width: usize,

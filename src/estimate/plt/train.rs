@@ -23,8 +23,8 @@ use crate::sparse::RowsView;
 use crate::store::ModelFile;
 use crate::world::World;
 
-/// Trains a forest on examples that every rank has. Returns the model on rank 0. Its bits depend only on the examples and
-/// the options. Collective.
+/// Trains a forest on examples that every rank has. Returns the model on rank 0. Its bits depend only on the examples
+/// and the options. Collective.
 pub(super) fn train(
     options: &TreeOptions,
     examples: &Examples,

@@ -93,8 +93,8 @@ impl UnitRows {
         self.train_lanes(&targets, 1, options, number << 24)
     }
 
-    /// Returns the targets of some nodes of a unit, which become the lanes: all of its nodes if they are of several levels,
-    /// otherwise consecutive ones.
+    /// Returns the targets of some nodes of a unit, which become the lanes: all of its nodes if they are of several
+    /// levels, otherwise consecutive ones.
     fn targets(&self, tree: &Tree, unit: &Unit, nodes: &[usize]) -> Vec<LaneTargets> {
         let below = &tree.nodes[unit.root].labels;
         let mut lanes_of = vec![0u32; below.len()];
