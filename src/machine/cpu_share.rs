@@ -2,21 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CpuSet, Processors, Quota};
+use super::{Processors, Quota};
 use crate::world::Nodes;
-
-/// The processors that a rank may use, as ranks exchange it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct RankCpus {
-    pub allowed: CpuSet,
-    pub quotas: Vec<Quota>,
-}
-
-impl From<&Processors> for RankCpus {
-    fn from(processors: &Processors) -> RankCpus {
-        RankCpus { allowed: processors.allowed.clone(), quotas: processors.quotas.clone() }
-    }
-}
 
 /// A rank's share of the processors it may run on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,15 +16,15 @@ pub struct CpuShare {
     pub quota: Option<f64>,
 }
 
-/// Returns the share of a rank. Ranks share each processor that several of them may run on evenly, and the limit of a control
+/// Returns the share of a rank, given the processors of all ranks. Ranks share each processor that several of them may run on evenly, and the limit of a control
 /// group likewise: bound ranks get all their processors, unbound ranks share those of the job.
-pub fn cpu_share(rank: usize, places: &[RankCpus], nodes: &Nodes) -> CpuShare {
-    let node: Vec<&RankCpus> = nodes.same_node_ranks(rank).into_iter().map(|other| &places[other]).collect();
-    let mine = &places[rank];
+pub fn cpu_share(rank: usize, ranks: &[Processors], nodes: &Nodes) -> CpuShare {
+    let node: Vec<&Processors> = nodes.same_node_ranks(rank).into_iter().map(|other| &ranks[other]).collect();
+    let mine = &ranks[rank];
     let users = |cpu| node.iter().filter(|other| other.allowed.contains(cpu)).count();
     let own: f64 = mine.allowed.iter().map(|cpu| 1.0 / users(cpu) as f64).sum();
     let of_quota = |quota: &Quota| {
-        let shares = |other: &&&RankCpus| other.quotas.iter().any(|theirs| theirs.id == quota.id);
+        let shares = |other: &&&Processors| other.quotas.iter().any(|theirs| theirs.id == quota.id);
         (quota.processors / node.iter().filter(shares).count() as f64, quota.processors)
     };
     let tightest = mine.quotas.iter().map(of_quota).min_by(|a, b| a.0.total_cmp(&b.0));

@@ -18,7 +18,7 @@ mod threads;
 use std::path::Path;
 
 pub use cpu_set::{CpuSet, format_ranges};
-pub use cpu_share::{CpuShare, RankCpus, cpu_share};
+pub use cpu_share::{CpuShare, cpu_share};
 pub use filesystem::{FileSystem, FileSystemKind};
 pub use launcher::Launcher;
 pub use launcher_checks::{check_launcher_ranks, check_same_program, missing_srun_warning};

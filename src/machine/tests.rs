@@ -24,21 +24,21 @@ fn set(list: &str) -> CpuSet {
     list.parse().unwrap()
 }
 
-fn place(list: &str) -> RankCpus {
-    RankCpus { allowed: set(list), quotas: Vec::new() }
+fn place(list: &str) -> Processors {
+    Processors { allowed: set(list), ..Processors::default() }
 }
 
-fn with_quota(list: &str, processors: f64, id: u64) -> RankCpus {
-    RankCpus { quotas: vec![Quota { processors, id }], ..place(list) }
+fn with_quota(list: &str, processors: f64, id: u64) -> Processors {
+    Processors { quotas: vec![Quota { processors, id }], ..place(list) }
 }
 
 /// Returns the shares of all ranks.
-fn shares(places: &[RankCpus], nodes: &[usize]) -> Vec<CpuShare> {
+fn shares(places: &[Processors], nodes: &[usize]) -> Vec<CpuShare> {
     let nodes = Nodes::new(nodes.to_vec());
     (0..places.len()).map(|rank| cpu_share(rank, places, &nodes)).collect()
 }
 
-fn counts(places: &[RankCpus], nodes: &[usize]) -> Vec<usize> {
+fn counts(places: &[Processors], nodes: &[usize]) -> Vec<usize> {
     shares(places, nodes).iter().map(|share| share.threads).collect()
 }
 

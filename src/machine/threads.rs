@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CpuShare, Processors, RankCpus, cpu_share};
+use super::{CpuShare, Processors, cpu_share};
 use crate::error::{Result, usage};
 use crate::format::count_noun;
 use crate::world::{SLURM_JOB_ID, World};
@@ -45,9 +45,8 @@ const OPEN_MP: &str = "OMP_NUM_THREADS";
 /// Collective, because ranks of a node share its processors.
 pub fn start_threads(world: &World, requested: Option<usize>) -> Result<Threads> {
     let processors = Processors::detect(Path::new("/"));
-    let places = world.gather_json(&RankCpus::from(&processors));
-    let places: Vec<RankCpus> = world.broadcast_json(places);
-    let share = cpu_share(world.rank(), &places, &world.nodes());
+    let ranks: Vec<Processors> = world.broadcast_json(world.gather_json(&processors));
+    let share = cpu_share(world.rank(), &ranks, &world.nodes());
     let variable = |name: &str| std::env::var(name).ok();
     let threads = world.agree(choose_threads(requested, variable, &processors, share))?;
     let started = rayon::ThreadPoolBuilder::new().num_threads(threads.count).build_global();

@@ -44,7 +44,7 @@ pub struct World {
 #[cfg(feature = "mpi")]
 const PIECE: usize = 1 << 22;
 
-#[cfg_attr(not(feature = "mpi"), allow(unused_variables))]
+#[cfg_attr(not(feature = "mpi"), allow(unused_variables, clippy::ptr_arg))]
 impl World {
     /// Joins the MPI job if a launcher started this process. Alone, `MPI_Init` is not called, so that nothing it needs
     /// (ssh, for instance) has to be present.

@@ -158,6 +158,12 @@ fn a_change_repeats_only_the_steps_that_depend_on_it() {
     let states = to_do(folder, "changed.toml");
     let why = "to do again: made with max-iters = 6, but this run has max-iters = 5";
     assert_eq!(states["classifier-k1-frank-wolfe-macro-f1"], why);
+    // Progress numbers the steps of this run, without gaps.
+    let ran = run(folder, "changed.toml", &[]).ok();
+    let steps = states.len();
+    for number in 1..=steps {
+        assert!(ran.stdout.contains(&format!("\n[{number}/{steps}] ")), "step {number}: {ran}");
+    }
 }
 
 #[test]
