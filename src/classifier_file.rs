@@ -1,4 +1,4 @@
-//! The classifier file: a mixture of rules, and how it was found. To add a field, change this module only.
+//! The classifier file: a mixture of rules and the record of its origin. To add a field, change this module only.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ use crate::world::World;
 const VERSION: u64 = 1;
 const VERSION_ATTRIBUTE: &str = "classifier-version";
 
-/// Everything a classifier file holds.
+/// The contents of a classifier file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClassifierFile {
     pub mixture: Mixture,
@@ -26,12 +26,11 @@ pub struct ClassifierFile {
     pub metric: String,
     pub seed: u64,
     pub trajectory: Vec<Iteration>,
-    /// Positive instances of each label in the data the classifier was made from, for propensities. Empty when there
-    /// were no labels.
+    /// Positive instances of each label in the data of the fit, for propensities; empty without true labels.
     pub positives: Vec<u64>,
-    /// Instances in those data.
+    /// Instances in these data.
     pub rows: u64,
-    /// The [`Fingerprint`] that decides the bits of the classifier, as text; `None` when it was not recorded.
+    /// The text of the [`Fingerprint`] that decides the bits of the classifier, if recorded.
     pub fingerprint: Option<String>,
 }
 
@@ -50,7 +49,7 @@ impl ClassifierFile {
             metric: metric.text().to_owned(),
             seed,
             trajectory: fit.trajectory.clone(),
-            // Expected positives are no counts; propensities cannot be estimated from them.
+            // Propensities cannot be estimated from expected positives.
             positives: if labelled { population.positives.clone() } else { Vec::new() },
             rows: population.rows,
             fingerprint: Some(fingerprint.to_text()),
@@ -141,12 +140,12 @@ impl ClassifierFile {
         })
     }
 
-    /// Reads only the fingerprint; `None` when it was not recorded.
+    /// Reads only the fingerprint, if recorded.
     pub fn read_fingerprint(path: &Path) -> Result<Option<String>> {
         Ok(read_text_attribute(Hdf5File::open(path)?.hdf5(), "made_from"))
     }
 
-    /// Writes the file of rank 0; `None` on other ranks. Collective. Only the seconds differ between two equal runs.
+    /// Writes `file`, rank 0's. Equal runs write equal files apart from the seconds. Collective.
     pub fn write(
         file: Option<&ClassifierFile>,
         world: &World,
@@ -213,7 +212,7 @@ fn mixture(
     Mixture { k, candidates, rules: rules.map(|pair| rule(pair).into()).collect(), weights }
 }
 
-/// Sends the classifier that rank 0 read to all ranks, which need not see its file. Collective.
+/// Sends the classifier that rank 0 has read to all ranks, which need not have access to the file. Collective.
 pub fn broadcast(world: &World, file: Option<ClassifierFile>) -> Mixture {
     let shape = file.as_ref().map(|file| {
         let Mixture { k, candidates, rules, .. } = &file.mixture;

@@ -1,4 +1,4 @@
-//! Where a computation keeps its checkpoint, and what happens to one that is already there.
+//! The file of a checkpoint, and the treatment of one that already exists.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ pub enum ExistingCheckpoint {
     /// An error: it may hold hours of work.
     Refuse,
     Replace,
-    /// Resume from it; without one, start from the beginning.
+    /// Resume from it, or start from the beginning without one.
     Resume,
 }
 
@@ -47,8 +47,8 @@ impl CheckpointPolicy {
         CheckpointPolicy { file, interval, existing }
     }
 
-    /// Fails before the data are loaded rather than hours later, as far as `request`, the known part of the fingerprint,
-    /// allows. Returns whether there is a checkpoint to resume from. For rank 0.
+    /// Checks what is possible before the data are loaded; `request` is the part of the fingerprint known by then. Returns
+    /// whether there is a checkpoint to resume from. For rank 0.
     pub fn check(&self, request: &Fingerprint) -> Result<bool> {
         if self.existing == ExistingCheckpoint::Refuse && snapshot_exists(&self.file) {
             return Err(CheckpointError::AlreadyExists { file: self.file.clone() }.into());

@@ -85,7 +85,7 @@ impl<'a> CheckpointSession<'a> {
         Ok((session, saved))
     }
 
-    /// Whether this rank saves snapshots.
+    /// Returns whether this rank saves snapshots.
     pub fn saves(&self) -> bool {
         self.writer.is_some()
     }
@@ -97,14 +97,14 @@ impl<'a> CheckpointSession<'a> {
         progress.message(&format!("resuming {place}"));
     }
 
-    /// Number of the snapshot that the work has resumed from.
+    /// Returns the number of the snapshot that the work has resumed from.
     pub fn resumed(&self) -> Option<u64> {
         self.resumed
     }
 
-    /// Called between two units of work, `number` of which are done. Saves the snapshot that `snapshot` makes (in the
-    /// buffer it is given) if one is due, and returns an error, the same on all ranks, if the run is to stop here. It is of
-    /// the status [`Stopped`](crate::error::ExitStatus::Stopped) if the work can be resumed. Collective.
+    /// Saves the snapshot that `snapshot` makes in the given buffer, if one is due after `number` units of work. Returns an
+    /// error, the same on all ranks, if the run must stop here. Its status is
+    /// [`Stopped`](crate::error::ExitStatus::Stopped) if the work can be resumed. Collective.
     pub fn save_or_stop(
         &mut self,
         number: u64,
@@ -155,12 +155,12 @@ impl<'a> CheckpointSession<'a> {
         }
     }
 
-    /// The files written so far; empty on all ranks but 0.
+    /// Returns the numbers of files and bytes written so far; 0 on all ranks but 0.
     pub fn report(&self) -> WriterReport {
         self.writer.as_ref().map_or_else(|| self.last_report.clone(), CheckpointWriter::report)
     }
 
-    /// Seconds that the work has waited for checkpoints.
+    /// Returns the seconds that the work has waited for checkpoints.
     pub fn seconds(&self) -> f64 {
         self.waited.as_secs_f64()
     }

@@ -39,8 +39,8 @@ pub fn fit<'a>(
         fault::inject(world.rank(), "iteration")?;
         search.iterate(progress)?;
     }
+    let mut fit = search.finish(progress);
     progress.finished();
-    let mut fit = search.finish();
     if let Some(fit) = &mut fit {
         fit.seconds.checkpoint += session.seconds();
     }

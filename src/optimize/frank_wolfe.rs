@@ -1,11 +1,11 @@
-//! Algorithm 1 of the paper on all ranks, one iteration at a time. Checkpoints and stopping are the caller's.
+//! Algorithm 1 of the paper on all ranks, one iteration at a time. Checkpoints and stopping are left to the caller.
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use super::checkpoint_codec::{restore, to_snapshot};
 use super::column_space::ColumnSpace;
-use super::iteration::{TABLE_HEADER, table_row};
+use super::iteration::{NEGATIVE_GAP, TABLE_HEADER, table_row};
 use super::oracle::Oracle;
 use super::phase_seconds::timed;
 use super::problem::FitProblem;
@@ -33,10 +33,10 @@ pub(super) struct FrankWolfe<'a> {
     column_space: ColumnSpace<'a>,
     oracle: Oracle<'a>,
     max_iterations: usize,
-    /// Whether states keep the counts that a checkpoint needs.
+    /// True if states keep the counts that a checkpoint needs.
     keeps_counts: bool,
     pub cursor: IterationCursor,
-    /// Whether it continues a search of an earlier run.
+    /// True if it continues a search of an earlier run.
     pub resumed: bool,
     stopped: bool,
     /// Rank 0's; the other ranks count their rows for it.
@@ -97,7 +97,7 @@ impl<'a> FrankWolfe<'a> {
         self.stopped || self.cursor.iteration >= self.max_iterations
     }
 
-    /// Looks at one rule, and takes a step towards it if that is worth it (Algorithm 1, lines 7 to 16). Collective.
+    /// Counts one rule, and takes a step towards it if that is worth it (Algorithm 1, lines 7 to 16). Collective.
     pub fn iterate(&mut self, progress: &dyn Progress) -> Result<()> {
         let FrankWolfe { world, oracle, solver, cursor: IterationCursor { direction, .. }, .. } = self;
         let direction = *direction;
@@ -145,7 +145,7 @@ impl<'a> FrankWolfe<'a> {
         Ok(())
     }
 
-    /// The place of the search for messages; empty on all ranks but 0.
+    /// Returns the place of the search for messages; empty on all ranks but 0.
     pub fn place(&self) -> String {
         self.solver
             .as_ref()
@@ -162,17 +162,20 @@ impl<'a> FrankWolfe<'a> {
         }
     }
 
-    /// The state of rank 0; empty on other ranks.
+    /// Returns the state of rank 0; empty on other ranks.
     pub fn to_snapshot(&self, buffer: Vec<u8>) -> Snapshot {
         self.solver.as_ref().map(|solver| to_snapshot(self.cursor, &solver.state, buffer)).unwrap_or_default()
     }
 
     /// Returns the result, on rank 0. Collective.
-    pub fn finish(self) -> Option<FitResult> {
+    pub fn finish(self, progress: &dyn Progress) -> Option<FitResult> {
         let mut seconds = self.oracle.seconds;
         seconds.max_over_ranks(self.world);
         let FitState { mixture, initial_utility, utility, gap, stall, trajectory, passes, .. } =
             self.solver?.state;
+        if trajectory.iter().any(|done| done.gap < 0.0) {
+            progress.row(NEGATIVE_GAP);
+        }
         let mixture = self.column_space.to_labels(mixture);
         let at_limit = FitEnd { reason: EndReason::Iterations, value: self.max_iterations as f64 };
         let end = if self.stopped { stall } else { at_limit };

@@ -18,8 +18,11 @@ pub struct Iteration {
 pub(super) const TABLE_HEADER: &str =
     "iteration       utility         gain       step          gap      time";
 
-/// Formats the row of a rule that was step `number`, or that was not taken. The gap is that of the metric's own gradient, so
-/// rules from a smoothed gradient have none.
+/// A note below the table.
+pub(super) const NEGATIVE_GAP: &str =
+    "negative gap: the rule is the best by the marginals, but at first worse by the true labels";
+
+/// Formats the row of a rule that was step `number` or not taken. Rules of a smoothed gradient have no gap.
 pub(super) fn table_row(
     number: Option<usize>,
     step: Step,

@@ -1,5 +1,5 @@
-//! Algorithm 1 of the paper: Frank-Wolfe over confusion tensors, one rule an iteration; and [`fit`], which saves it to
-//! checkpoints so that it can be stopped without loss.
+//! Algorithm 1 of the paper: Frank-Wolfe over confusion tensors, one rule per iteration. [`fit`] runs it with checkpoints, so
+//! that it can be stopped without loss.
 
 mod brent;
 mod checkpoint_codec;

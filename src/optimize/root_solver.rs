@@ -14,12 +14,12 @@ use crate::classifier::Rule;
 use crate::error::Result;
 use crate::measure::{ConfusionTensor, Gradient, Metric, Objective, Population, SegmentBuffers};
 
-/// If no step along the metric's own gradient helps, gradients of smoothed metrics are tried: the metric with this many
-/// imaginary instances in every denominator.
+/// Imaginary instances in every denominator of the smoothed metrics, whose gradients are tried if no step along the metric's own
+/// gradient helps.
 ///
-/// Quotients such as precision have gradients of size 1 / epsilon at labels that are hardly ever predicted. A rule that
-/// follows those may gain nothing although other labels could gain, and the search would stall. A smoothed gradient weighs
-/// labels more evenly. Steps are always judged by the metric itself, so a smoothed direction can only help.
+/// Quotients such as precision have gradients of size 1 / epsilon at rarely predicted labels. A rule that follows those may gain
+/// nothing although other labels could. A smoothed gradient weighs labels more evenly. Steps are always judged by the metric
+/// itself, so smoothed directions can only help.
 const SMOOTHING_INSTANCES: [f64; SMOOTHED_DIRECTIONS] = [1.0, 30.0];
 pub(super) const SMOOTHED_DIRECTIONS: usize = 2;
 
@@ -89,7 +89,7 @@ impl<'a> RootSolver<'a> {
         gradient.directional_derivative(&self.state.current, next)
     }
 
-    /// Algorithm 1, line 11.
+    /// Chooses a step towards the rule with the tensor `next` (Algorithm 1, line 11).
     pub fn choose_step(&mut self, next: &ConfusionTensor) -> Step {
         let (current, taken) = (&self.state.current, self.state.trajectory.len());
         self.options.step.choose(&self.objective, current, next, taken, &mut self.buffers)
@@ -121,7 +121,7 @@ impl<'a> RootSolver<'a> {
             self.state.trajectory.push(done);
             self.state.directions.push(direction);
         }
-        // Without smaller gains as a sign, only the gap tells that the search has arrived.
+        // If steps may lose, gains do not show convergence; only the gap does.
         let arrived = small_gap && (small_gain || step_rule.may_lose());
         let end = match (arrived, small_step) {
             (true, _) => FitEnd { reason: EndReason::Gap, value: gap },

@@ -47,8 +47,8 @@ impl FitEnd {
             }
             EndReason::Gain => format!("the gain, {value:.2e}, is rounding error"),
             EndReason::Gap if value < 0.0 => format!(
-                "the Frank-Wolfe gap of the next rule, {value:.2e}, is negative: the best rule for the marginals is worse \
-                 for the true labels"
+                "the Frank-Wolfe gap of the next rule, {value:.2e}, is negative: the best rule by the marginals is worse by the \
+                 true labels"
             ),
             EndReason::Gap => format!(
                 "the Frank-Wolfe gap of the next rule, {value:.2e}, is below --min-gain {min_gain:e}: no rule promises more"

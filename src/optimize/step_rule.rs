@@ -19,7 +19,7 @@ impl StepRule {
         self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
     }
 
-    /// Whether a step may lower the utility. If so, small gains do not end the search, only a small gap or step does.
+    /// Returns whether a step may lower the utility. Then a small gain does not end the search, only a small gap or step.
     pub(super) fn may_lose(self) -> bool {
         match self {
             StepRule::Search => false,

@@ -128,7 +128,7 @@ fn finished(mut search: FrankWolfe<'_>) -> FitResult {
     while !search.is_finished() {
         search.iterate(&()).unwrap();
     }
-    search.finish().unwrap()
+    search.finish(&()).unwrap()
 }
 
 #[test]

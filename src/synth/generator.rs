@@ -56,11 +56,11 @@ impl Generator {
     pub fn row(
         &self,
         row: u64,
-        space: &mut RowScratch,
+        scratch: &mut RowScratch,
     ) -> (Vec<(u32, f32)>, Vec<(u32, f32)>, Vec<(u32, f32)>) {
         let mut random = RandomSequence::new(self.seed, Purpose::SynthRow, row);
-        let marginals = self.marginals(&mut random, &mut space.taken);
-        let features = self.features(&marginals, &mut random, &mut space.taken);
+        let marginals = self.marginals(&mut random, &mut scratch.taken);
+        let features = self.features(&marginals, &mut random, &mut scratch.taken);
         let labels = marginals
             .iter()
             .filter(|&&(_, chance)| random.next_uniform() < f64::from(chance))

@@ -44,9 +44,9 @@ pub fn generate(generator: &Generator, rows: std::ops::Range<u64>, progress: &dy
                 let from = start + block * ROWS_PER_BLOCK;
                 let to = (from + ROWS_PER_BLOCK).min(end);
                 let mut made = SynthRows::default();
-                let mut space = generator::RowScratch::default();
+                let mut scratch = generator::RowScratch::default();
                 for row in from..to {
-                    let (mut features, mut labels, mut marginals) = generator.row(row, &mut space);
+                    let (mut features, mut labels, mut marginals) = generator.row(row, &mut scratch);
                     made.features.push_entries(&mut features);
                     made.labels.push_entries(&mut labels);
                     made.marginals.push_entries(&mut marginals);
