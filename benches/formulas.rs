@@ -1,4 +1,4 @@
-//! Metrics as formulas: their value and their gradient at one confusion tensor; labels a second.
+//! Values and gradients of metrics at a confusion tensor: labels per second.
 
 #[allow(dead_code)]
 mod made;

@@ -1,4 +1,4 @@
-//! The pass over the rows: score, pick k, count. One thread; entries a second.
+//! The pass over rows that scores, picks k and counts: entries per second on one thread.
 
 #[allow(dead_code)]
 mod made;
@@ -14,7 +14,7 @@ use macrok::shard::Shard;
 use macrok::world::World;
 use made::files::{DataFile, Layout};
 
-/// Far more than the caches hold, so that a pass comes from memory as it does in a fit.
+/// Far more than caches hold, so that a pass reads memory as it does in a fit.
 const ENTRIES: u64 = 16 << 20;
 
 fn shard(labels: u32, nnz: u32) -> Shard {
@@ -22,7 +22,7 @@ fn shard(labels: u32, nnz: u32) -> Shard {
     DataFile::new(entries / u64::from(nnz), labels, nnz, Layout::Contiguous).load()
 }
 
-/// What a fit asks for in its first iteration: labels weigh unevenly, unlike those of top-k.
+/// The rule of the first iteration of a fit, which weights labels unevenly, unlike top-k.
 fn first_rule(shard: &Shard, k: usize) -> Rule {
     let population = count_population(&World::alone(), shard);
     let top = count_predictions(shard, &Rule::top_k(shard.labels()), k, Candidates::All);
@@ -43,7 +43,7 @@ fn kernel(criterion: &mut Criterion) {
         (13_330, 400, &[5]),
         (1_000_000, 200, &[5]),
     ] {
-        // Made when the first benchmark that was asked for needs it.
+        // Lazy, because a filter may skip all its benchmarks.
         let shard = LazyCell::new(|| shard(labels, nnz));
         for &k in budgets {
             let name = format!("{labels} labels, {nnz} a row");

@@ -1,4 +1,4 @@
-//! The search for the best step: some sixty evaluations of the metric, over all labels each.
+//! The search for the best step size: some sixty evaluations of the metric over all labels.
 
 #[allow(dead_code)]
 mod made;

@@ -57,9 +57,8 @@ pub(super) struct AggregateValue {
 }
 
 impl AggregateValue {
-    /// An aggregation in which all labels have the same weight, whatever their values.
-    fn uniform(value: f64, scale: f64) -> AggregateValue {
-        AggregateValue { value, sensitivity: Sensitivity::EachLabel { scale, power: 0 } }
+    fn each_label(value: f64, scale: f64, power: i32) -> AggregateValue {
+        AggregateValue { value, sensitivity: Sensitivity::EachLabel { scale, power } }
     }
 }
 
@@ -133,28 +132,24 @@ impl Aggregate {
             (_, Some(Statistic::Cells(sums))) => self.micro(sums.map(|sum| sum / labels), labels),
             (AggregationKind::GeometricMean, Some(Statistic::Total(total))) => {
                 let value = (total / labels).exp();
-                AggregateValue {
-                    value,
-                    sensitivity: Sensitivity::EachLabel { scale: value / labels, power: -1 },
-                }
+                AggregateValue::each_label(value, value / labels, -1)
             }
             (AggregationKind::HarmonicMean, Some(Statistic::Total(total))) => {
                 let value = labels / total;
-                AggregateValue {
-                    value,
-                    sensitivity: Sensitivity::EachLabel { scale: value * value / labels, power: -2 },
-                }
+                AggregateValue::each_label(value, value * value / labels, -2)
             }
-            (AggregationKind::Sum, Some(Statistic::Total(value))) => AggregateValue::uniform(value, 1.0),
-            (_, Some(Statistic::Total(total))) => AggregateValue::uniform(total / labels, 1.0 / labels),
+            (AggregationKind::Sum, Some(Statistic::Total(value))) => {
+                AggregateValue::each_label(value, 1.0, 0)
+            }
+            (_, Some(Statistic::Total(total))) => AggregateValue::each_label(total / labels, 1.0 / labels, 0),
         }
     }
 
     /// The aggregation with a known value, unless its derivative depends on more than that.
     pub(super) fn invert(&self, value: f64, labels: usize) -> Option<AggregateValue> {
         match self.kind {
-            AggregationKind::Sum => Some(AggregateValue::uniform(value, 1.0)),
-            AggregationKind::Macro => Some(AggregateValue::uniform(value, 1.0 / labels as f64)),
+            AggregationKind::Sum => Some(AggregateValue::each_label(value, 1.0, 0)),
+            AggregationKind::Macro => Some(AggregateValue::each_label(value, 1.0 / labels as f64, 0)),
             _ => None,
         }
     }

@@ -38,7 +38,9 @@ impl Population {
     /// # Panics
     /// If the population has no rows.
     pub fn fractions(&self) -> Arc<[f64]> {
-        fractions(&self.positives, self.total_units()).into()
+        let mut fractions = vec![0.0; self.positives.len()];
+        fill_fractions(&mut fractions, &self.positives, self.total_units());
+        fractions.into()
     }
 
     /// All rows, in units.
@@ -46,12 +48,6 @@ impl Population {
         assert!(self.rows > 0 && self.unit > 0, "a population has rows and a unit");
         (u128::from(self.rows) * u128::from(self.unit)) as f64
     }
-}
-
-fn fractions(counts: &[u64], whole: f64) -> Vec<f64> {
-    let mut fractions = vec![0.0; counts.len()];
-    fill_fractions(&mut fractions, counts, whole);
-    fractions
 }
 
 fn fill_fractions(out: &mut [f64], counts: &[u64], whole: f64) {
@@ -156,8 +152,11 @@ impl ConfusionTensor {
         };
         for &(weight, part) in parts {
             assert_eq!(part.labels(), first.labels(), "the parts of a mixture have the same labels");
-            accumulate(&mut sum.true_positives, weight, &part.true_positives);
-            accumulate(&mut sum.false_positives, weight, &part.false_positives);
+            let accumulate = |sum: &mut [f64], part: &[f64]| {
+                sum.iter_mut().zip(part).for_each(|(sum, &value)| *sum += weight * value);
+            };
+            accumulate(&mut sum.true_positives, &part.true_positives);
+            accumulate(&mut sum.false_positives, &part.false_positives);
         }
         sum
     }
@@ -210,10 +209,4 @@ pub(super) fn true_negatives(true_positives: f64, false_positives: f64, false_ne
 #[inline(always)]
 pub(super) fn blend(from: f64, to: f64, alpha: f64) -> f64 {
     (1.0 - alpha) * from + alpha * to
-}
-
-fn accumulate(sum: &mut [f64], weight: f64, part: &[f64]) {
-    for (total, &value) in sum.iter_mut().zip(part) {
-        *total += weight * value;
-    }
 }

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::aggregate::{Aggregate, AggregateValue};
+use super::aggregate::Aggregate;
 use super::confusion::ConfusionTensor;
 use super::error::MeasureError;
 use super::formula::{DualRegister, Node};
@@ -71,42 +71,24 @@ type Scratch = Vec<Vec<DualRegister<LANES>>>;
 impl Objective {
     /// The gradient at a tensor, by automatic differentiation (Algorithm 1, lines 7 and 8).
     pub fn gradient(&self, tensor: &ConfusionTensor) -> Result<Gradient, MeasureError> {
-        self.gradient_reusing(tensor, None)
+        self.gradient_reusing(tensor, None, None)
     }
 
-    /// [`Objective::gradient`] in the memory of a `spare` gradient: allocating costs nearly as much as computing.
+    /// [`Objective::gradient`] in the memory of a `spare` gradient: allocating costs nearly as much as computing. The `known` bits
+    /// of the value at the tensor save its evaluation if the metric is a single mean or sum over labels.
     pub fn gradient_reusing(
         &self,
         tensor: &ConfusionTensor,
-        spare: Option<Gradient>,
-    ) -> Result<Gradient, MeasureError> {
-        self.gradient_from(&self.aggregate(TensorView::at(tensor)), tensor, spare)
-    }
-
-    /// [`Objective::gradient_reusing`] with the known bits of the value at the tensor. It saves the evaluation if the metric is a
-    /// single mean or sum over labels.
-    pub fn gradient_with_value(
-        &self,
-        value: f64,
-        tensor: &ConfusionTensor,
-        spare: Option<Gradient>,
-    ) -> Result<Gradient, MeasureError> {
-        let alone = match (&self.aggregates[..], &self.outer) {
-            ([only], Node::Leaf(0)) => only.invert(value, tensor.labels() + self.omitted_labels),
-            _ => None,
-        };
-        let aggregated = alone.map_or_else(|| self.aggregate(TensorView::at(tensor)), |alone| vec![alone]);
-        self.gradient_from(&aggregated, tensor, spare)
-    }
-
-    fn gradient_from(
-        &self,
-        aggregated: &[AggregateValue],
-        tensor: &ConfusionTensor,
+        known: Option<f64>,
         spare: Option<Gradient>,
     ) -> Result<Gradient, MeasureError> {
         let view = TensorView::at(tensor);
-        let value = self.apply_outer(aggregated);
+        let alone = match (&self.aggregates[..], &self.outer, known) {
+            ([only], Node::Leaf(0), Some(value)) => only.invert(value, tensor.labels() + self.omitted_labels),
+            _ => None,
+        };
+        let aggregated = alone.map_or_else(|| self.aggregate(view), |alone| vec![alone]);
+        let value = self.apply_outer(&aggregated);
         if !value.is_finite() {
             return Err(MeasureError::Value { metric: self.text.clone(), value });
         }
@@ -114,7 +96,7 @@ impl Objective {
         let weights: Vec<f64> =
             (0..values.len()).map(|index| self.outer_derivative(&values, index)).collect();
 
-        let parts: Vec<_> = self.aggregates.iter().zip(aggregated).zip(weights).collect();
+        let parts: Vec<_> = self.aggregates.iter().zip(&aggregated).zip(weights).collect();
         let scratch = || -> Scratch { self.aggregates.iter().map(Aggregate::dual_registers).collect() };
         let fill = |scratch: &mut Scratch,
                     (block, (slopes, intercepts)): (usize, (&mut [f64], &mut [f64]))| {

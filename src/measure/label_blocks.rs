@@ -21,11 +21,6 @@ pub(super) const MIN_TASK_BLOCKS: usize = 32;
 /// The smallest amount of numbers for which threads save time.
 pub(super) const PARALLEL_FROM: usize = 32_768;
 
-/// Calls `job` for every block of labels. The results are in the order of the blocks.
-pub(super) fn map_blocks<R: Send>(labels: usize, job: impl Fn(Range<usize>) -> R + Sync + Send) -> Vec<R> {
-    map_pieces::<BLOCK_LABELS, _, _>(labels, labels, || (), |_, range| job(range))
-}
-
 /// Calls `job` for every group of labels. The results are in the order of the groups. `numbers` is the work per label, and
 /// `scratch` is called a few times per thread.
 pub(super) fn map_groups<S, R: Send>(
@@ -74,5 +69,5 @@ pub(super) fn lane_ranges(range: Range<usize>) -> impl Iterator<Item = Range<usi
 
 /// Adds the results of the blocks, in an order that only depends on the number of labels.
 pub(super) fn sum_blocks(labels: usize, sum: impl Fn(Range<usize>) -> f64 + Sync + Send) -> f64 {
-    map_blocks(labels, sum).into_iter().sum()
+    map_pieces::<BLOCK_LABELS, _, _>(labels, labels, || (), |_, block| sum(block)).into_iter().sum()
 }

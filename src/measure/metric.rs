@@ -1,7 +1,5 @@
 //! A metric as the user wrote it.
 
-use std::str::FromStr;
-
 use pulp::Arch;
 
 use super::aggregate::Aggregate;
@@ -27,7 +25,6 @@ impl Metric {
     /// Fixes the budget and the `epsilon` of denominators, on the scale of fractions of the rows. `k` must be at least 1,
     /// and `epsilon` small, positive and finite.
     pub fn bind(&self, k: usize, epsilon: f64) -> Objective {
-        let bound = |expr| lower(expr, k as f64, epsilon);
         let aggregations = self.formula.aggregations.iter();
         Objective {
             text: self.text.clone(),
@@ -35,17 +32,9 @@ impl Metric {
             aggregates: aggregations
                 .map(|a| Aggregate::new(a.kind, a.body.clone(), k as f64, epsilon))
                 .collect(),
-            outer: bound(&self.formula.outer),
+            outer: lower(&self.formula.outer, k as f64, epsilon),
             omitted_labels: 0,
             arch: Arch::new(),
         }
-    }
-}
-
-impl FromStr for Metric {
-    type Err = FormulaError;
-
-    fn from_str(text: &str) -> Result<Metric, FormulaError> {
-        Metric::parse(text)
     }
 }

@@ -15,10 +15,17 @@ const SAMPLED_TENSORS: usize = 200;
 /// Rounding error of derivatives, relative to the steepest one of the tensor.
 const TOLERANCE: f64 = 1e-9;
 
+/// Improvements, and the derivative of the metric for each: Gtn - Gfp and Gtp - Gfn.
+type Gain = fn(&Gradient, usize) -> f64;
+const CHANGES: [(&str, Gain); 2] = [
+    ("false positive becomes a true negative", |g, j| -g.intercepts[j]),
+    ("false negative becomes a true positive", |g, j| g.slopes[j] + g.intercepts[j]),
+];
+
 /// Evaluates a fixed sample of feasible confusion tensors and returns at most one warning of each kind.
 pub fn warnings(objective: &Objective) -> Vec<String> {
     let mut random = RandomSequence::from_bits(0x6d61_6372_6f6b, 0);
-    let (mut alarm, mut miss, mut unusable) = (None, None, None);
+    let (mut warnings, mut unusable) = ([const { None }; CHANGES.len()], None);
     for _ in 0..SAMPLED_TENSORS {
         let tensor = random_feasible_tensor(objective.budget, &mut random);
         match objective.gradient(&tensor) {
@@ -26,26 +33,19 @@ pub fn warnings(objective: &Objective) -> Vec<String> {
                 unusable.get_or_insert_with(|| error.to_string());
             }
             Ok(gradient) => {
-                let found = |gain: fn(&Gradient, usize) -> f64| steepest_fall(&gradient, gain);
-                // fp to tn changes the metric by Gtn - Gfp, and fn to tp by Gtp - Gfn.
-                if let Some((label, fall)) = found(|g, j| -g.intercepts[j]) {
-                    alarm.get_or_insert_with(|| {
-                        describe(objective, "false positive becomes a true negative", &tensor, label, fall)
-                    });
-                }
-                if let Some((label, fall)) = found(|g, j| g.slopes[j] + g.intercepts[j]) {
-                    miss.get_or_insert_with(|| {
-                        describe(objective, "false negative becomes a true positive", &tensor, label, fall)
-                    });
+                for ((change, gain), warning) in CHANGES.iter().zip(&mut warnings) {
+                    if let Some((label, fall)) = steepest_fall(&gradient, *gain) {
+                        warning.get_or_insert_with(|| describe(objective, change, &tensor, label, fall));
+                    }
                 }
             }
         }
     }
-    [alarm, miss, unusable].into_iter().flatten().collect()
+    warnings.into_iter().chain([unusable]).flatten().collect()
 }
 
 /// The label with the most negative gain, if that is more than rounding.
-fn steepest_fall(gradient: &Gradient, gain: fn(&Gradient, usize) -> f64) -> Option<(usize, f64)> {
+fn steepest_fall(gradient: &Gradient, gain: Gain) -> Option<(usize, f64)> {
     let steepness = |j: usize| gradient.slopes[j].abs() + gradient.intercepts[j].abs();
     let labels = 0..gradient.slopes.len();
     let scale = labels.clone().map(steepness).fold(0.0, f64::max);

@@ -55,15 +55,7 @@ impl Objective {
     /// # Panics
     /// If the tensors differ in the number of labels.
     pub fn value_between(&self, from: &ConfusionTensor, to: &ConfusionTensor, alpha: f64) -> f64 {
-        self.values_between(from, to, &[alpha])[0]
-    }
-
-    /// [`Objective::value_between`] for each of `alphas`, with a single pass over the tensors.
-    ///
-    /// # Panics
-    /// If the tensors differ in the number of labels.
-    pub fn values_between(&self, from: &ConfusionTensor, to: &ConfusionTensor, alphas: &[f64]) -> Vec<f64> {
-        Segment::new(self, from, to).values(alphas)
+        Segment::new(self, from, to).values(&[alpha])[0]
     }
 
     /// The metric between two tensors, prepared for many evaluations.

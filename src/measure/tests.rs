@@ -299,11 +299,11 @@ fn many_sizes_together_have_the_bits_of_each_alone() {
             };
             let alone: Vec<f64> =
                 sizes.iter().map(|&size| objective.value_between(&from, &to, size)).collect();
-            let together = objective.values_between(&from, &to, &sizes);
+            let together = Segment::new(&objective, &from, &to).values(&sizes);
             assert_eq!(bits(&together), bits(&alone), "{formula}, {labels} labels");
             let mixed: Vec<f64> = sizes.iter().map(mixed).collect();
             assert_eq!(bits(&together), bits(&mixed), "{formula}, {labels} labels");
-            assert_eq!(objective.values_between(&from, &to, &[]), Vec::<f64>::new());
+            assert_eq!(Segment::new(&objective, &from, &to).values(&[]), Vec::<f64>::new());
         }
     }
 }
@@ -319,7 +319,7 @@ fn many_sizes_together_have_the_same_bits_on_any_number_of_threads() {
             let alone: Vec<f64> =
                 with_threads(1, || sizes.map(|size| objective.value_between(&from, &to, size)).into());
             for threads in [1, 3] {
-                let together = with_threads(threads, || objective.values_between(&from, &to, &sizes));
+                let together = with_threads(threads, || Segment::new(&objective, &from, &to).values(&sizes));
                 assert_eq!(bits(&together), bits(&alone), "{formula}, {labels} labels, {threads} threads");
             }
         }
@@ -548,7 +548,7 @@ fn a_search_that_skips_labels_never_found_keeps_every_bit() {
             let objective = bind(formula);
             let (skipping, all) = (
                 objective.segment(&from, &to, &mut space).values(&sizes),
-                objective.values_between(&from, &to, &sizes),
+                Segment::new(&objective, &from, &to).values(&sizes),
             );
             assert_eq!(bits(&skipping), bits(&all), "{formula}, {labels} labels");
         }
@@ -595,10 +595,11 @@ fn no_bit_depends_on_the_instructions_of_the_processor() {
             numbers.extend([objective.value(&from), objective.value_between(&from, &to, 0.4)]);
             if let Ok(gradient) = objective.gradient(&from) {
                 numbers.extend(gradient.slopes.iter().chain(&gradient.intercepts));
-                let again =
-                    objective.gradient(&to).and_then(|old| objective.gradient_reusing(&from, Some(old)));
+                let again = objective
+                    .gradient(&to)
+                    .and_then(|old| objective.gradient_reusing(&from, None, Some(old)));
                 assert_eq!(again.as_ref().ok(), Some(&gradient), "{formula}");
-                let known = objective.gradient_with_value(objective.value(&from), &from, again.ok());
+                let known = objective.gradient_reusing(&from, Some(objective.value(&from)), again.ok());
                 assert_eq!(known.ok(), Some(gradient), "{formula}");
             }
             bits(&numbers)
@@ -610,7 +611,7 @@ fn no_bit_depends_on_the_instructions_of_the_processor() {
 #[test]
 fn a_known_value_is_not_computed_again_where_it_says_all() {
     let tensor = tensor(1111, 5);
-    let value = |formula: &str| bind(formula).gradient_with_value(0.125, &tensor, None).unwrap().value;
+    let value = |formula: &str| bind(formula).gradient_reusing(&tensor, Some(0.125), None).unwrap().value;
     assert_eq!(value("macro-f1"), 0.125);
     for formula in ["2*macro-f1", "micro-f1", "gmean-labels(recall)", "macro-f1 + macro-recall"] {
         assert_eq!(value(formula), bind(formula).value(&tensor), "{formula}");
@@ -653,7 +654,7 @@ fn labels_without_positives_are_left_out_where_that_changes_nothing() {
             assert!(near(found.intercepts[label], wanted.intercepts[place]), "{formula}, label {label}");
             assert_eq!((wanted.slopes[place + 1], wanted.intercepts[place + 1]), (0.0, 0.0), "{formula}");
         }
-        let known = fewer.gradient_with_value(found.value, &seen, None).unwrap();
+        let known = fewer.gradient_reusing(&seen, Some(found.value), None).unwrap();
         assert_eq!(known, found, "{formula}");
     }
 }

@@ -71,10 +71,10 @@ impl<'a> RootSolver<'a> {
     pub fn next_rule(&mut self, direction: usize) -> Result<Rule> {
         let (spare, state) = (self.gradient.take(), &self.state);
         let gradient = match direction {
-            0 => self.objective.gradient_with_value(state.utility, &state.current, spare),
+            0 => self.objective.gradient_reusing(&state.current, Some(state.utility), spare),
             smoothed => {
                 let objective = self.column_space.bind(self.metric, self.k, self.epsilons[smoothed]);
-                objective.gradient_reusing(&state.current, spare)
+                objective.gradient_reusing(&state.current, None, spare)
             }
         };
         let gradient = gradient.map_err(|error| self.column_space.error_by_label(error))?;
