@@ -8,7 +8,7 @@ pub type Csr = sprs::CsMatI<f32, u32, usize>;
 /// Borrowed rows of a sparse matrix.
 #[derive(Clone, Copy)]
 pub struct RowsView<'m> {
-    /// Where each row starts and the last one ends, in `columns` and `values`.
+    /// The start of each row, and the end of the last one, in `columns` and `values`.
     pub starts: &'m [usize],
     pub columns: &'m [u32],
     pub values: &'m [f32],
@@ -53,7 +53,7 @@ impl<'m> From<&'m Csr> for RowsView<'m> {
 /// A sparse matrix that grows row by row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CsrBuilder {
-    /// Where each row starts and the last one ends.
+    /// The start of each row, and the end of the last one.
     pub starts: Vec<usize>,
     pub columns: Vec<u32>,
     pub values: Vec<f32>,
@@ -150,8 +150,8 @@ pub fn sort_row(columns: &mut [u32], values: &mut [f32]) -> Result<(), u32> {
     Ok(())
 }
 
-/// Sorts items by key, a number below `keys`; items of the same key keep their order. Returns where the items of each
-/// key start and the last ones end, and the items.
+/// Sorts items by key, a number below `keys`; items of the same key keep their order. Returns the start of each key's items
+/// (and the end of the last ones), and the items.
 pub fn sort_by_key<T: Copy + Default>(
     keys: usize,
     items: impl Iterator<Item = (usize, T)> + Clone,
@@ -170,8 +170,8 @@ pub fn sort_by_key<T: Copy + Default>(
     (starts, sorted)
 }
 
-/// Returns the rows that store each column, in the order of `rows`, and where those of each column start and the last
-/// ones end.
+/// Returns the start of each column's rows (and the end of the last ones), and the rows that store each column, in the order
+/// of `rows`.
 pub fn rows_by_column(
     matrix: RowsView<'_>,
     columns: usize,

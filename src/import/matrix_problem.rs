@@ -34,7 +34,7 @@ pub enum MatrixProblem {
     #[error("row {row}, column {column} is {value}, but a label is 0 or 1")]
     NotLabel { row: usize, column: u32, value: f64 },
     #[error(
-        "row {row}, column {column} is {value}, but a probability lies in [0, 1]; \
+        "row {row}, column {column} is {value}, but a probability must be in [0, 1]; \
          pass --clamp to accept it"
     )]
     NotProbability { row: usize, column: u32, value: f64 },

@@ -44,7 +44,7 @@ pub enum TextProblem {
     #[error("label {label} is out of range; {by} allows {}", index_range(*labels))]
     ScoredLabel { label: u32, labels: usize, by: &'static str },
     #[error(
-        "label {label} has the score {score}, but a probability lies in [0, 1]; convert scores to probabilities \
+        "label {label} has the score {score}, but a probability must be in [0, 1]; convert scores to probabilities \
          first, or pass --clamp to move them to the nearest bound"
     )]
     NotProbability { label: u32, score: String },

@@ -1,6 +1,4 @@
-//! The limits of control groups, by which Slurm, containers and systemd keep jobs within their memory.
-//!
-//! Page cache counts as use, but is given up before anything is refused, so here it does not.
+//! The memory limits of control groups, which Slurm, containers and systemd set.
 
 use std::path::Path;
 
@@ -12,12 +10,12 @@ use crate::machine::{proc_field, read_number};
 struct CgroupFiles {
     limits: &'static [&'static str],
     used: &'static str,
-    /// The fields of `memory.stat` that are page cache, of the group and those below it.
+    /// The fields of `memory.stat` with the page cache of the group and its descendants.
     cache: [&'static str; 2],
 }
 
 const V2: CgroupFiles = CgroupFiles {
-    // At `memory.high` nothing is killed, but the job is slowed down until it hardly moves.
+    // Above `memory.high` processes are not killed, but slowed down until they hardly progress.
     limits: &["memory.max", "memory.high"],
     used: "memory.current",
     cache: ["inactive_file", "active_file"],
@@ -29,18 +27,18 @@ const V1: CgroupFiles = CgroupFiles {
     cache: ["total_inactive_file", "total_active_file"],
 };
 
-/// Version 1 writes "no limit" as the largest number of whole pages, which depends on their size.
+/// Version 1 reports "no limit" as the largest number of whole pages, which depends on the page size.
 const UNLIMITED: u64 = 1 << 60;
 
-/// What each limited group that this process is in leaves.
+/// Returns the limits of the groups that this process is in.
 pub(super) fn limits(root: &Path) -> Vec<MemoryLimit> {
-    // Old kernels let a group of version 1 leave those below it alone.
-    let holds =
+    // In old kernels a group of version 1 may not limit its descendants.
+    let applies =
         |group: &Group| group.own || read_number(&group.directory.join("memory.use_hierarchy")) != Some(0);
-    groups(root, "memory").iter().filter(|group| holds(group)).filter_map(limit).collect()
+    groups(root, "memory").iter().filter(|group| applies(group)).filter_map(limit).collect()
 }
 
-/// What the tighter limit of one group leaves.
+/// Returns the tighter limit of one group.
 fn limit(group: &Group) -> Option<MemoryLimit> {
     let files = match group.version {
         Version::One => V1,
@@ -57,7 +55,7 @@ fn limit(group: &Group) -> Option<MemoryLimit> {
 }
 
 impl CgroupFiles {
-    /// Bytes in use that will not be given up.
+    /// Returns the bytes in use without the page cache, which the kernel reclaims when memory is needed.
     fn used(&self, group: &Path) -> Option<u64> {
         let all = read_number(&group.join(self.used))?;
         let text = std::fs::read_to_string(group.join("memory.stat")).ok()?;

@@ -1,4 +1,4 @@
-//! What is said when it will not fit.
+//! The error for ranks that need more memory than there is.
 
 use std::fmt;
 
@@ -7,88 +7,76 @@ use crate::error::ModuleError;
 use crate::format::{count_noun, format_bytes};
 
 /// Ranks that need more than a limit leaves them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct InsufficientMemory {
-    /// The name of the node.
+    /// Name of the node.
     pub node: String,
-    /// The ranks that share the limit, at least one.
+    /// Ranks that share the limit, at least one.
     pub ranks: Vec<usize>,
-    /// Bytes they need together.
+    /// Bytes that they need together.
     pub need: u64,
     pub limit: MemoryLimit,
-    /// How many nodes besides this one have too little as well.
+    /// Number of other nodes with too little memory.
     pub other_nodes: usize,
 }
 
-impl std::error::Error for InsufficientMemory {}
+impl ModuleError for InsufficientMemory {}
 
 impl InsufficientMemory {
     pub(super) fn missing(&self) -> u64 {
         self.need.saturating_sub(self.limit.available)
     }
 
-    fn write_problem(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let InsufficientMemory { node, ranks, .. } = self;
-        let (need, free, limit) =
-            (format_bytes(self.need), format_bytes(self.limit.available), format_bytes(self.limit.total));
-        let count = count_noun(ranks.len(), "rank");
-        match &self.limit.source {
-            LimitSource::Node => write!(
-                f,
-                "node {node}: {need} of memory needed for {count}, but only {free} of {limit} is free"
-            )?,
-            LimitSource::Cgroup { file, .. } => write!(
-                f,
-                "node {node}: {need} of memory needed for {count}, but the limit of the job or container leaves only \
-                 {free} of {limit} ({file})"
-            )?,
-            LimitSource::Process { option } => write!(
-                f,
-                "rank {} on node {node}: {need} of memory needed, but `ulimit -{option}` leaves only {free} of \
-                 {limit}",
+    fn problem(&self) -> String {
+        let InsufficientMemory { node, ranks, need, limit, .. } = self;
+        let [need, free, total] = [*need, limit.available, limit.total].map(format_bytes);
+        let needed = format!("{need} of memory needed");
+        let by = count_noun(ranks.len(), "rank");
+        match &limit.source {
+            LimitSource::Node => {
+                format!("node {node}: {needed} for {by}, but only {free} of {total} is free")
+            }
+            LimitSource::Cgroup { file, .. } => format!(
+                "node {node}: {needed} for {by}, but the limit of the job or container leaves only {free} of {total} \
+                 ({file})"
+            ),
+            LimitSource::Process { option } => format!(
+                "rank {} on node {node}: {needed}, but `ulimit -{option}` leaves only {free} of {total}",
                 ranks[0]
-            )?,
-        }
-        write!(f, ", {} too little", format_bytes(self.missing()))?;
-        match self.other_nodes {
-            0 => Ok(()),
-            1 => write!(f, " (and 1 other node has too little)"),
-            others => write!(f, " (and {others} other nodes have too little)"),
+            ),
         }
     }
 
-    fn write_remedy(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.limit.source {
+    fn remedy(&self) -> String {
+        match self.limit.source {
             LimitSource::Node if self.need <= self.limit.total => {
-                write!(f, "end what else runs there, use more nodes, or nodes with more memory")?;
+                "end other programs there, use more nodes, or nodes with more memory".into()
             }
-            LimitSource::Node => write!(f, "use more nodes, or nodes with more memory")?,
+            LimitSource::Node => "use more nodes, or nodes with more memory".into(),
             LimitSource::Cgroup { .. } => {
-                let ask = self.limit.total.saturating_add(self.missing()).div_ceil(1 << 30);
-                write!(f, "ask for more (Slurm: --mem={ask}G, Docker: --memory={ask}g), or use more nodes")?;
+                let request = self.limit.total.saturating_add(self.missing()).div_ceil(1 << 30);
+                format!(
+                    "request more (Slurm: --mem={request}G, Docker: --memory={request}g), or use more nodes"
+                )
             }
-            LimitSource::Process { option } => {
-                return write!(
-                    f,
-                    "raise it where the job is started (ulimit -{option} unlimited; Slurm: --propagate=NONE), or \
-                     use more ranks, so that each holds fewer rows"
-                );
-            }
-        }
-        if self.ranks.len() > 1 {
-            write!(f, "; fewer ranks hold as many rows and will not help")
-        } else {
-            Ok(())
+            LimitSource::Process { option } => format!(
+                "raise it where the job is started (ulimit -{option} unlimited; Slurm: --propagate=NONE), or use more \
+                 ranks, so that each holds fewer rows"
+            ),
         }
     }
 }
 
 impl fmt::Display for InsufficientMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.write_problem(f)?;
-        write!(f, "; ")?;
-        self.write_remedy(f)
+        write!(f, "{}, {} too little", self.problem(), format_bytes(self.missing()))?;
+        match self.other_nodes {
+            0 => {}
+            1 => write!(f, " (and 1 other node has too little)")?,
+            others => write!(f, " (and {others} other nodes have too little)")?,
+        }
+        let shared =
+            if self.ranks.len() > 1 { "; fewer ranks hold as many rows and will not help" } else { "" };
+        write!(f, "; {}{shared}", self.remedy())
     }
 }
-
-impl ModuleError for InsufficientMemory {}

@@ -1,4 +1,4 @@
-//! Whether all ranks together fit on their nodes.
+//! Checks that all ranks together fit on their nodes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -12,35 +12,30 @@ use crate::format::format_bytes;
 use crate::host::host_name;
 use crate::world::{Nodes, World};
 
-/// What is needed, and that there is room for it.
+/// The memory that a job needs, which its nodes have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryBudget {
-    /// Bytes needed by all ranks of the job.
+    /// Bytes that all ranks of the job need.
     pub need: u64,
     pub nodes: usize,
-    /// Bytes left where it is tightest, when all ranks have what they need; `None` where the system
-    /// does not say how much memory there is.
+    /// Bytes that the tightest limit leaves beyond the needs; `None` if the system does not report limits.
     pub margin: Option<u64>,
 }
 
-/// For a plan: `48.2 GiB of memory on 2 nodes, at least 12.0 GiB to spare`.
+/// Formats the budget for a plan: `48.2 GiB of memory on 2 nodes, at least 12.0 GiB to spare`.
 impl fmt::Display for MemoryBudget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} of memory", format_bytes(self.need))?;
-        let many = self.nodes > 1;
-        if many {
+        let mut at_least = "";
+        if self.nodes > 1 {
             write!(f, " on {} nodes", self.nodes)?;
+            at_least = "at least ";
         }
-        match self.margin {
-            Some(margin) => {
-                write!(f, ", {}{} to spare", if many { "at least " } else { "" }, format_bytes(margin))
-            }
-            None => Ok(()),
-        }
+        self.margin.map_or(Ok(()), |margin| write!(f, ", {at_least}{} to spare", format_bytes(margin)))
     }
 }
 
-/// What one rank tells rank 0.
+/// The report of one rank to rank 0.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct RankMemory {
     pub node: String,
@@ -48,13 +43,12 @@ pub(super) struct RankMemory {
     pub limits: Vec<MemoryLimit>,
 }
 
-/// Whether every rank can take `need` bytes more than it holds now; each rank passes its own need. What
-/// does not fit is an error on every rank alike. Collective.
+/// Checks that every rank can allocate `need` more bytes, its own need. Otherwise all ranks get the same error. Collective.
 pub fn check_memory(world: &World, need: u64) -> Result<MemoryBudget> {
     check_ranks(world, RankMemory { node: host_name(Path::new("/")), need, limits: memory_limits() })
 }
 
-/// Rank 0 hears all ranks and decides for them.
+/// Decides on rank 0 for all ranks.
 pub(super) fn check_ranks(world: &World, mine: RankMemory) -> Result<MemoryBudget> {
     tracing::debug!(rank = world.rank(), need = mine.need, limits = ?mine.limits, "memory");
     let nodes = world.nodes();
@@ -63,7 +57,7 @@ pub(super) fn check_ranks(world: &World, mine: RankMemory) -> Result<MemoryBudge
     Ok(world.broadcast_json(fits))
 }
 
-/// Who shares a limit: all ranks that name the same node, group or process.
+/// The scope of a limit: ranks of the same node, group or process share it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum LimitScope {
     Node(usize),
@@ -71,8 +65,8 @@ enum LimitScope {
     Rank(usize),
 }
 
-/// Compares every limit with the needs of those who share it. Of several that do not fit, the one that
-/// lacks most is reported.
+/// Compares every limit with the needs of the ranks that share it. Of several insufficient ones, the one that lacks most is
+/// the error.
 pub(super) fn check_limits(ranks: &[RankMemory], nodes: &Nodes) -> Result<MemoryBudget, InsufficientMemory> {
     let mut groups: BTreeMap<LimitScope, InsufficientMemory> = BTreeMap::new();
     for (rank, RankMemory { node, need, limits }) in ranks.iter().enumerate() {
@@ -91,7 +85,7 @@ pub(super) fn check_limits(ranks: &[RankMemory], nodes: &Nodes) -> Result<Memory
             });
             group.ranks.push(rank);
             group.need = group.need.saturating_add(*need);
-            // Ranks look one after the other; the least that any of them saw is what counts.
+            // Ranks read the limit at different moments; the smallest value counts.
             if limit.available < group.limit.available {
                 group.limit = limit.clone();
             }
@@ -100,7 +94,7 @@ pub(super) fn check_limits(ranks: &[RankMemory], nodes: &Nodes) -> Result<Memory
     let margin = groups.values().map(|group| group.limit.available.saturating_sub(group.need)).min();
     let refused: Vec<InsufficientMemory> = groups.into_values().filter(|group| group.missing() > 0).collect();
     let full: BTreeSet<usize> = refused.iter().map(|group| nodes.node_of(group.ranks[0])).collect();
-    // The first of equals, so that the message names the first node.
+    // Of equal ones the first, so that the message names the first node.
     match refused.into_iter().rev().max_by_key(InsufficientMemory::missing) {
         Some(worst) => Err(InsufficientMemory { other_nodes: full.len() - 1, ..worst }),
         None => {

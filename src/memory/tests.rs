@@ -1,4 +1,4 @@
-//! Little trees of `/proc` and `/sys`, and jobs on made-up nodes.
+//! Tests with small trees of `/proc` and `/sys`, and with jobs on simulated nodes.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::world::{Nodes, World};
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
-/// What is left and the limit's file below the mount, of each group.
+/// Returns the available memory and the limit's file below the mount, for each group.
 fn groups(root: &Path) -> Vec<(u64, String)> {
     let mount = format!("{}/sys/fs/cgroup/", root.display());
     let describe = |limit: MemoryLimit| match limit.source {
@@ -24,12 +24,12 @@ fn groups(root: &Path) -> Vec<(u64, String)> {
 }
 
 #[test]
-fn a_system_that_says_nothing_has_no_limits() {
+fn systems_without_reports_have_no_limits() {
     assert_eq!(read_limits(tree(&[]).path()), []);
 }
 
 #[test]
-fn without_groups_the_memory_of_the_node_is_the_limit() {
+fn limit_without_groups_is_the_memory_of_the_node() {
     let meminfo = "MemTotal:       2048 kB\nMemFree:  10 kB\nMemAvailable:    1024 kB\n";
     let root = tree(&[("proc/meminfo", meminfo), ("proc/self/cgroup", "0::/\n")]);
     assert_eq!(
@@ -39,7 +39,7 @@ fn without_groups_the_memory_of_the_node_is_the_limit() {
 }
 
 #[test]
-fn every_group_above_limits_and_page_cache_does_not_count() {
+fn all_ancestor_groups_limit_and_page_cache_does_not_count() {
     let root = tree(&[
         ("proc/self/cgroup", "0::/job_7/step_0/task_0\n"),
         ("sys/fs/cgroup/cgroup.controllers", "memory\n"),
@@ -53,7 +53,7 @@ fn every_group_above_limits_and_page_cache_does_not_count() {
         ("sys/fs/cgroup/job_7/step_0/memory.stat", "inactive_file 0\nactive_file 0\n"),
         ("sys/fs/cgroup/job_7/step_0/task_0/memory.max", "max\n"),
         ("sys/fs/cgroup/job_7/step_0/task_0/memory.high", "max\n"),
-        // Of another job: not ours.
+        // A group of another job.
         ("sys/fs/cgroup/job_8/memory.max", "1\n"),
     ]);
     let expected = [(600, "job_7/step_0/memory.max".into()), (350, "job_7/memory.high".into())];
@@ -90,7 +90,7 @@ fn a_container_has_its_own_group_at_the_mount() {
 }
 
 #[test]
-fn version_1_limits_too() {
+fn reads_limits_of_version_1() {
     let root = tree(&[
         ("proc/self/cgroup", "9:name=systemd:/\n4:cpu,memory:/slurm/uid_1/job_7\n3:cpuset:/\n"),
         ("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n"),
@@ -109,13 +109,13 @@ fn version_1_limits_too() {
 }
 
 #[test]
-fn with_both_versions_the_one_that_has_memory_counts() {
+fn reads_the_version_that_controls_memory() {
     let root = tree(&[
         ("proc/self/cgroup", "4:memory:/job\n1:cpu:/\n0::/job\n"),
         ("sys/fs/cgroup/unified/job/cgroup.procs", ""),
         ("sys/fs/cgroup/memory/job/memory.limit_in_bytes", "1000\n"),
     ]);
-    // What is in use is not told: all of the limit counts as free.
+    // The use is unknown, so all of the limit counts as available.
     assert_eq!(groups(root.path()), [(1000, "memory/job/memory.limit_in_bytes".into())]);
     let root = tree(&[
         ("proc/self/cgroup", "1:cpu:/\n0::/job\n"),
@@ -125,7 +125,7 @@ fn with_both_versions_the_one_that_has_memory_counts() {
 }
 
 #[test]
-fn garbage_limits_nothing() {
+fn ignores_invalid_files() {
     let root = tree(&[
         ("proc/meminfo", "MemAvailable: lots\nMemTotal\n"),
         ("proc/self/cgroup", "\n:\n::\n0::/job\nmemory\n7:memory\n"),
@@ -139,7 +139,7 @@ fn garbage_limits_nothing() {
 }
 
 #[test]
-fn the_tighter_ulimit_counts_for_the_process() {
+fn reads_the_tighter_ulimit() {
     let limits = |address: &str, data: &str| {
         format!(
             "Limit  Soft Limit  Hard Limit  Units\nMax data size   {data}  unlimited  bytes\n\
@@ -159,7 +159,7 @@ fn the_tighter_ulimit_counts_for_the_process() {
             total: limit,
             source: LimitSource::Process { option },
         });
-        assert_eq!(ulimit::limit(root.path()), limit);
+        assert_eq!(ulimit(root.path()), limit);
     }
 }
 
@@ -191,14 +191,14 @@ fn rank_memory(node: &str, need: u64, limits: &[MemoryLimit]) -> RankMemory {
 }
 
 #[test]
-fn nothing_is_refused_where_nothing_is_known() {
+fn refuses_nothing_if_limits_are_unknown() {
     let fits = check_ranks(&World::alone(), rank_memory("mac", u64::MAX, &[])).unwrap();
     assert_eq!(fits, MemoryBudget { need: u64::MAX, nodes: 1, margin: None });
     assert_eq!(MemoryBudget { need: 3 * GIB, ..fits }.to_string(), "3.0 GiB of memory");
 }
 
 #[test]
-fn what_fits_to_the_byte_fits() {
+fn accepts_what_fits_to_the_byte() {
     let nodes = Nodes::new(vec![0, 0, 2]);
     let rank = |node, need, free| rank_memory(node, need, &[on_node(free, 9 * GIB)]);
     let full = [rank("a", GIB, 3 * GIB), rank("a", 2 * GIB, 4 * GIB), rank("b", GIB, 3 * GIB)];
@@ -209,13 +209,13 @@ fn what_fits_to_the_byte_fits() {
     assert_eq!(
         check_limits(&over, &nodes).unwrap_err().to_string(),
         "node a: 3.0 GiB of memory needed for 2 ranks, but only 3.0 GiB of 9.0 GiB is free, 1 B too little; end \
-         what else runs there, use more nodes, or nodes with more memory; fewer ranks hold as many rows and will \
+         other programs there, use more nodes, or nodes with more memory; fewer ranks hold as many rows and will \
          not help"
     );
 }
 
 #[test]
-fn the_node_that_lacks_most_is_named() {
+fn names_the_node_that_lacks_most() {
     let rank = |node, need| rank_memory(node, need, &[on_node(3 * GIB, 4 * GIB)]);
     let ranks = [rank("a", 4 * GIB), rank("b", 6 * GIB), rank("c", GIB), rank("d", 6 * GIB)];
     assert_eq!(
@@ -226,25 +226,25 @@ fn the_node_that_lacks_most_is_named() {
 }
 
 #[test]
-fn ranks_share_the_limit_of_the_group_they_are_in() {
+fn ranks_of_a_group_share_its_limit() {
     let nodes = Nodes::new(vec![0, 0]);
     let rank = |group| {
         rank_memory("n17", 24 * GIB, &[on_node(64 * GIB, 64 * GIB), in_group(31 * GIB, 32 * GIB, group)])
     };
-    // A container each: each has the whole of its own limit.
+    // In separate containers, each rank has a whole limit.
     assert_eq!(check_limits(&[rank(5), rank(6)], &nodes).unwrap().margin, Some(7 * GIB));
     assert_eq!(
         check_limits(&[rank(5), rank(5)], &nodes).unwrap_err().to_string(),
         "node n17: 48.0 GiB of memory needed for 2 ranks, but the limit of the job or container leaves only \
-         31.0 GiB of 32.0 GiB (/sys/fs/cgroup/job_5/memory.max), 17.0 GiB too little; ask for more (Slurm: \
+         31.0 GiB of 32.0 GiB (/sys/fs/cgroup/job_5/memory.max), 17.0 GiB too little; request more (Slurm: \
          --mem=49G, Docker: --memory=49g), or use more nodes; fewer ranks hold as many rows and will not help"
     );
-    // The same number on another node is another group.
+    // The same inode on another node is another group.
     assert!(check_limits(&[rank(5), rank(5)], &Nodes::new(vec![0, 1])).is_ok());
 }
 
 #[test]
-fn a_ulimit_is_for_each_process() {
+fn ulimits_apply_to_single_processes() {
     let limit =
         MemoryLimit { available: 2 * GIB, total: 4 * GIB, source: LimitSource::Process { option: 'v' } };
     let rank = |need| rank_memory("n17", need, &[on_node(64 * GIB, 64 * GIB), limit.clone()]);
@@ -259,7 +259,7 @@ fn a_ulimit_is_for_each_process() {
 }
 
 #[test]
-fn needs_beyond_all_numbers_are_refused_not_wrapped() {
+fn refuses_needs_that_overflow() {
     let rank = |need| rank_memory("a", need, &[on_node(GIB, GIB)]);
     let refused = check_limits(&[rank(u64::MAX), rank(u64::MAX)], &Nodes::new(vec![0, 0])).unwrap_err();
     assert_eq!(refused.need, u64::MAX);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::error::{Result, StoreError};
 use super::temp_file::{TempFile, remove_stale};
 
-/// What to do when the output exists.
+/// The treatment of an existing output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overwrite {
     Refuse,

@@ -56,7 +56,7 @@ pub enum StoreError {
     #[error("{place}: row {row} has column {column} twice; add the entries up before storing them")]
     DuplicateColumn { place: String, row: u64, column: u32 },
     #[error(
-        "{place}: row {row}, column {column} is {}, but a probability lies in [0, 1]; pass --clamp to accept it",
+        "{place}: row {row}, column {column} is {}, but a probability must be in [0, 1]; pass --clamp to accept it",
         ShortestNumber(*value)
     )]
     NotProbability { place: String, row: u64, column: u32, value: f64 },

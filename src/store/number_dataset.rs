@@ -15,7 +15,7 @@ use ndarray::s;
 use super::error::{Result, StoreError};
 use super::hdf5_file::Hdf5File;
 
-/// The types of stored numbers that are told apart.
+/// The types of stored numbers, as far as they are read differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NumberType {
     Int32,

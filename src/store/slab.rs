@@ -41,7 +41,7 @@ fn all_allowed(values: &[f32], allowed: impl Fn(f32) -> bool) -> bool {
     })
 }
 
-/// Where each row of a range starts and the last one ends, checked.
+/// The start of each row of a range, and the end of the last one; checked.
 pub struct RowStarts {
     pub(super) rows: Range<u64>,
     /// Stored entries before the first row.

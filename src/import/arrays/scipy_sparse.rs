@@ -1,5 +1,8 @@
 //! Matrices that `scipy.sparse.save_npz` writes: `csr`, `csc` and `coo`.
 
+use std::iter::repeat_n;
+use std::ops::Range;
+
 use super::cell_checker::CellChecker;
 use super::npy::Array;
 use super::npz::Archive;
@@ -10,78 +13,38 @@ use crate::sparse::{Csr, CsrBuilder, sort_by_key};
 /// Reads the matrix; rows are sorted, an entry stored twice is an error.
 pub(super) fn read(archive: &Archive, cells: &mut CellChecker) -> Result<Csr, MatrixProblem> {
     let format = archive.array("format")?.string()?;
-    let shape = read_shape(&archive.array("shape")?)?;
-    match format.as_str() {
-        "csr" | "csc" => {}
-        "coo" => return from_coordinates(archive, shape, cells),
-        _ => return Err(MatrixProblem::SparseFormat { found: format }),
+    let (rows, columns) = read_shape(&archive.array("shape")?)?;
+    if !["csr", "csc", "coo"].contains(&format.as_str()) {
+        return Err(MatrixProblem::SparseFormat { found: format });
     }
     let data = archive.array("data")?;
     data.require_numbers()?;
-    let indices = archive.array("indices")?;
-    require_entries("indices", &indices, data.len())?;
-    let (rows, columns) = shape;
-    if format == "csr" {
-        let indptr = read_pointers(&archive.array("indptr")?, rows, data.len())?;
-        let column = read_indices("indices", &indices, 0..data.len(), columns)?;
-        return assemble(shape, &indptr, |at| at, |at| column[at] as u32, &data, cells);
-    }
-    let indptr = read_pointers(&archive.array("indptr")?, columns, data.len())?;
-    let row = read_indices("indices", &indices, 0..data.len(), rows)?;
-    let column: Vec<u32> = (0..columns as u32)
-        .zip(indptr.windows(2))
-        .flat_map(|(column, ends)| std::iter::repeat_n(column, ends[1] - ends[0]))
-        .collect();
-    let (indptr, order) = sort_by_row(&row[..column.len()], rows)?;
-    assemble(shape, &indptr, |at| order[at], |at| column[at], &data, cells)
-}
-
-/// Reads `row` and `col`, or their replacement by newer SciPy, `coords` with one row of each.
-fn from_coordinates(
-    archive: &Archive,
-    shape: (usize, usize),
-    cells: &mut CellChecker,
-) -> Result<Csr, MatrixProblem> {
-    let data = archive.array("data")?;
-    data.require_numbers()?;
-    let entries = data.len();
-    let (row, column) = if archive.contains("coords") {
-        let coords = archive.array("coords")?;
-        if coords.fortran || coords.shape[..] != [2, entries] {
-            return Err(MatrixProblem::Entries {
-                member: "coords",
-                found: coords.len(),
-                promised: entries.saturating_mul(2),
-            });
-        }
-        (
-            read_indices("coords", &coords, 0..entries, shape.0)?,
-            read_indices("coords", &coords, entries..2 * entries, shape.1)?,
-        )
+    // The start of each row, the entries in the order of their rows if they are stored in another, and their columns.
+    let (starts, order, column) = if format == "coo" {
+        let (row, column) = read_coordinates(archive, (rows, columns), data.len())?;
+        let (starts, order) = sort_by_row(&row, rows)?;
+        (starts, Some(order), column)
     } else {
-        let (row, col) = (archive.array("row")?, archive.array("col")?);
-        require_entries("row", &row, entries)?;
-        require_entries("col", &col, entries)?;
-        (read_indices("row", &row, 0..entries, shape.0)?, read_indices("col", &col, 0..entries, shape.1)?)
+        let indices = archive.array("indices")?;
+        require_entries("indices", &indices, data.len())?;
+        let (lines, size) = if format == "csr" { (rows, columns) } else { (columns, rows) };
+        let starts = read_pointers(&archive.array("indptr")?, lines, data.len())?;
+        let indices = read_indices("indices", &indices, 0..data.len(), size)?;
+        if format == "csr" {
+            (starts, None, indices)
+        } else {
+            let lengths = starts.windows(2).map(|ends| ends[1] - ends[0]);
+            let column: Vec<usize> =
+                lengths.enumerate().flat_map(|(column, length)| repeat_n(column, length)).collect();
+            let (starts, order) = sort_by_row(&indices[..column.len()], rows)?;
+            (starts, Some(order), column)
+        }
     };
-    let (indptr, order) = sort_by_row(&row, shape.0)?;
-    assemble(shape, &indptr, |at| order[at], |at| column[at] as u32, &data, cells)
-}
-
-/// Assembles rows from `indptr`: position `at` holds the entry `entry(at)` of `data`, in column `column(entry)`.
-fn assemble(
-    (_, columns): (usize, usize),
-    indptr: &[usize],
-    entry: impl Fn(usize) -> usize,
-    column: impl Fn(usize) -> u32,
-    data: &Array,
-    cells: &mut CellChecker,
-) -> Result<Csr, MatrixProblem> {
     let mut matrix = CsrBuilder::default();
-    for (row, ends) in indptr.windows(2).enumerate() {
+    for (row, ends) in starts.windows(2).enumerate() {
         for at in ends[0]..ends[1] {
-            let entry = entry(at);
-            let column = column(entry);
+            let entry = order.as_ref().map_or(at, |order| order[at]);
+            let column = column[entry] as u32;
             if let Some(value) = cells.check(row, column, data.number(entry))? {
                 matrix.push(column, value);
             }
@@ -89,6 +52,28 @@ fn assemble(
         matrix.end_row().map_err(|column| MatrixProblem::Twice { row, column })?;
     }
     Ok(matrix.finish(columns))
+}
+
+/// Reads `row` and `col`, or their replacement by newer SciPy, `coords` with one row of each.
+fn read_coordinates(
+    archive: &Archive,
+    (rows, columns): (usize, usize),
+    entries: usize,
+) -> Result<(Vec<usize>, Vec<usize>), MatrixProblem> {
+    if !archive.contains("coords") {
+        let (row, col) = (archive.array("row")?, archive.array("col")?);
+        require_entries("row", &row, entries)?;
+        require_entries("col", &col, entries)?;
+        let row = read_indices("row", &row, 0..entries, rows)?;
+        return Ok((row, read_indices("col", &col, 0..entries, columns)?));
+    }
+    let coords = archive.array("coords")?;
+    if coords.fortran || coords.shape[..] != [2, entries] {
+        let promised = entries.saturating_mul(2);
+        return Err(MatrixProblem::Entries { member: "coords", found: coords.len(), promised });
+    }
+    let row = read_indices("coords", &coords, 0..entries, rows)?;
+    Ok((row, read_indices("coords", &coords, entries..2 * entries, columns)?))
 }
 
 /// Returns the start of each row, and the entries in the order of their rows.
@@ -123,36 +108,27 @@ fn require_entries(member: &'static str, array: &Array, promised: usize) -> Resu
 fn read_pointers(array: &Array, lines: usize, entries: usize) -> Result<Vec<usize>, MatrixProblem> {
     array.require_integers()?;
     require_entries("indptr", array, lines.saturating_add(1))?;
-    let mut pointers = Vec::with_capacity(array.len());
     let mut last = 0;
-    for at in 0..array.len() {
-        let found = array.integer(at);
-        match usize::try_from(found) {
-            Ok(end) if end >= last && end <= entries && (at > 0 || end == 0) => {
-                pointers.push(end);
-                last = end;
-            }
-            _ => {
-                return Err(MatrixProblem::Pointer { at, found: found.to_string(), entries });
-            }
+    let read = |at| match usize::try_from(array.integer(at)) {
+        Ok(end) if end >= last && end <= entries && (at > 0 || end == 0) => {
+            last = end;
+            Ok(end)
         }
-    }
-    Ok(pointers)
+        _ => Err(MatrixProblem::Pointer { at, found: array.integer(at).to_string(), entries }),
+    };
+    (0..array.len()).map(read).collect()
 }
 
 fn read_indices(
     member: &'static str,
     array: &Array,
-    range: std::ops::Range<usize>,
+    range: Range<usize>,
     size: usize,
 ) -> Result<Vec<usize>, MatrixProblem> {
     array.require_integers()?;
-    let read = |at| {
-        let found = array.integer(at);
-        match usize::try_from(found) {
-            Ok(index) if index < size => Ok(index),
-            _ => Err(MatrixProblem::Index { member, at, found: found.to_string(), size }),
-        }
+    let read = |at| match usize::try_from(array.integer(at)) {
+        Ok(index) if index < size => Ok(index),
+        _ => Err(MatrixProblem::Index { member, at, found: array.integer(at).to_string(), size }),
     };
     range.map(read).collect()
 }

@@ -34,7 +34,7 @@ fn refuses_values_that_the_group_does_not_allow() {
     assert_eq!(refusal("y.npz", cell(0.5)), "y.npz: row 1, column 2 is 0.5, but a label is 0 or 1");
     assert_eq!(
         refusal("marginals.npz", cell(1.3)),
-        "marginals.npz: row 1, column 2 is 1.3, but a probability lies in [0, 1]; pass --clamp to accept it"
+        "marginals.npz: row 1, column 2 is 1.3, but a probability must be in [0, 1]; pass --clamp to accept it"
     );
     let above = 1.0 + f64::EPSILON;
     assert!(refusal("marginals.npz", cell(above)).contains("is 1.0000000000000002, but"));

@@ -92,7 +92,7 @@ fn reads_rows_and_labels_from_a_header() {
 
 #[test]
 fn refuses_bad_lines_with_number_and_text() {
-    let probability = "but a probability lies in [0, 1]; convert scores to probabilities first, or pass \
+    let probability = "but a probability must be in [0, 1]; convert scores to probabilities first, or pass \
                        --clamp to move them to the nearest bound";
     let cases = [
         ("1", "'1' is not a label with a score; write label:score".to_owned()),
