@@ -23,9 +23,9 @@ impl Block {
     }
 }
 
-/// Returns the knots of the map: (0, 0), the mean marginal and the observed rate of each pooled block, and the end at
-/// 1. The lines between them increase strictly, unlike steps, and create no ties. A first block without positives and a
-/// last block of positives are moved half an observation off 0 and 1.
+/// Returns the knots of the map: (0, 0), the mean marginal and the observed rate of each pooled block, and an end. The
+/// lines between them increase strictly, unlike steps, and create no ties. A first block without positives and a last
+/// block of positives are moved half an observation off 0 and 1.
 pub(super) fn knots(points: &[HistogramPoint]) -> Vec<(f64, f64)> {
     let blocks = pool(points);
     let mut knots = vec![(0.0, 0.0)];

@@ -48,7 +48,8 @@ pub fn hold_out(
     let sizes = Fractions::new(vec![1.0 - share, share]).and_then(|fractions| {
         let none = |_| {
             usage(format!(
-                "--calibrate-share {share} of {rows} rows leaves no rows to train on, or none to calibrate with"
+                "--calibrate-share {share} of {rows} rows leaves no rows to train on, or none to calibrate with; \
+                 pass another share"
             ))
         };
         fractions.sizes(rows).or_else(none).map(|sizes| (fractions, sizes))
@@ -59,27 +60,25 @@ pub fn hold_out(
     let labels = labels.expect("examples for training have labels");
     let mine = &parts[range.start as usize..range.end as usize];
     let before = parts[..range.start as usize].iter().filter(|&&part| part == 0).count() as u64;
-    let select = |part: u8| {
-        let wanted = |row: usize| mine[row] == part;
-        (select_rows(&features, wanted), select_rows(&labels, wanted))
-    };
-    let (out, left) = (select(1), select(0));
+    let [left, out] = divide_rows(&features, mine);
+    let [left_labels, out_labels] = divide_rows(&labels, mine);
     let examples = match held {
-        RowDistribution::Replicated => world.is_root().then_some(out),
-        RowDistribution::Split => gather_rows(world, &out.0).zip(gather_rows(world, &out.1)),
+        RowDistribution::Replicated => world.is_root().then_some((out, out_labels)),
+        RowDistribution::Split => gather_rows(world, &out).zip(gather_rows(world, &out_labels)),
     };
-    let range = before..before + left.0.rows() as u64;
-    let left = Examples { rows: range, total_rows: sizes[0], features: left.0, labels: Some(left.1) };
+    let range = before..before + left.rows() as u64;
+    let left = Examples { rows: range, total_rows: sizes[0], features: left, labels: Some(left_labels) };
     Ok((left, CalibrationRows { rows: sizes[1], examples }))
 }
 
-fn select_rows(matrix: &Csr, wanted: impl Fn(usize) -> bool) -> Csr {
-    let (all, mut selected) = (RowsView::from(matrix), CsrBuilder::default());
-    for row in (0..matrix.rows()).filter(|&row| wanted(row)) {
-        let (columns, values) = all.row(row);
-        selected.push_row(columns, values);
+/// Returns the rows of part 0 and those of part 1.
+fn divide_rows(matrix: &Csr, parts: &[u8]) -> [Csr; 2] {
+    let mut divided = [CsrBuilder::default(), CsrBuilder::default()];
+    for (row, &part) in parts.iter().enumerate() {
+        let (columns, values) = RowsView::from(matrix).row(row);
+        divided[usize::from(part)].push_row(columns, values);
     }
-    selected.finish(matrix.cols())
+    divided.map(|rows| rows.finish(matrix.cols()))
 }
 
 /// Gathers the rows of all ranks, in the order of ranks, on rank 0. Collective.

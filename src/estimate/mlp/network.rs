@@ -148,8 +148,11 @@ impl Network {
     }
 }
 
-/// Removes an array of finite numbers from a file and returns it with its shape; `None` if there is no such array.
-fn take(file: &mut ModelFile, name: &str) -> Result<Option<(Vec<usize>, Vec<f32>)>, String> {
+/// A shape and the numbers of an array.
+type ShapedNumbers = (Vec<usize>, Vec<f32>);
+
+/// Removes an array of finite numbers from a file; `None` if there is no such array.
+fn take(file: &mut ModelFile, name: &str) -> Result<Option<ShapedNumbers>, String> {
     let Some(array) = file.take(name) else { return Ok(None) };
     let shape = array.shape.clone();
     match array.into_f32() {
