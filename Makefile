@@ -54,8 +54,8 @@ start_steps = rm -rf $(STEPS_FOLDER) && mkdir -p $(STEPS_FOLDER) && export STEPS
 end_steps = status=$$?; sh tests/summary.sh $(STEPS_FOLDER); exit $$status
 
 # What `make check` leaves out.
-SLOW := ranks:: bad_input::bad_input_is_refused_by_four failures:: run_stopped:: signals:: checkpoint:: stall:: doctor:: help:: \
-	run:: train:: network:: memory:: reference::eurlex_train
+SLOW := ranks:: bad_input::bad_input_is_refused_by_four failures:: run_stopped:: signals:: stall:: doctor:: run:: train:: network:: \
+	reference::eurlex_train
 SLOW_PYTHON := bench layouts many_labels train
 
 check: ## while you work: lints, unit tests and the fast half of the others, in three minutes
@@ -175,7 +175,7 @@ bench: build python-env ## compare with xcolumns and the machine (BENCH_SIZE=S|M
 
 TRAIN_VENV := .venv-train
 
-bench-train: build ## estimators against napkinXC on the data beside the project, into docs/results.md
+bench-train: build ## estimators against napkinXC on the data next to the project, into docs/results.md
 	@test -e $(TRAIN_VENV)/made || ( $(PYTHON) -m venv $(TRAIN_VENV) && \
 		$(TRAIN_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r benches/requirements-train.txt && \
 		touch $(TRAIN_VENV)/made )

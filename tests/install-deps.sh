@@ -1,12 +1,11 @@
 #!/bin/sh
-# Finds what macrok is built with and installs only what is missing (Debian and Ubuntu; elsewhere it says what to
-# install). With `mpich`, `python` or `cluster` as argument it looks for a second MPI, for Python, or for Slurm and sshd, which
-# only the tests need.
+# Installs what is missing to build macrok (on Debian and Ubuntu; elsewhere it says what to install). With `mpich`, `python` or
+# `cluster` as argument it installs a second MPI, Python, or Slurm and sshd, which only the tests need.
 set -eu
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# Each check asks for the thing, not for the package: an MPI or HDF5 from a cluster's modules is as good.
+# Checks look for files and programs, not packages: an MPI or HDF5 from the modules of a cluster is as good.
 have_mpi() { have mpicc && { have mpirun || have srun; }; }
 
 have_hdf5() {
@@ -24,20 +23,20 @@ have_libclang() {
             done
         done
     done
-    # Xcode brings both.
+    # Xcode contains both.
     [ "$(uname)" = Darwin ] && have xcrun && xcrun --find clang >/dev/null 2>&1
 }
 
 have_compiler() { have cc || have gcc || have clang; }
 
-# A compiler without the headers of the C library is no compiler.
+# A compiler may be installed without the headers of the C library.
 have_headers() { [ "$(uname)" = Darwin ] || [ -e /usr/include/stdio.h ] || ! have apt-get; }
 
 have_python() { have python3 && python3 -c 'import venv, ensurepip' >/dev/null 2>&1; }
 
 have_mpich() { have mpicc.mpich && have mpirun.mpich; }
 
-# sshd is where only root has it on the PATH.
+# Only root has the folder of sshd on the PATH.
 have_cluster() {
     for program in slurmctld slurmd munged sbatch ip sshd ssh unshare nsenter; do
         PATH="$PATH:/usr/sbin:/sbin" have "$program" || return 1
@@ -55,8 +54,7 @@ apt_install() {
     $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"
 }
 
-# The daemons are started by the tests, in their own way, and by nobody else: a machine does not become a server by
-# testing macrok. Debian asks this file whether to start a service.
+# Only the tests start the daemons. Debian asks this file whether to start a service that is installed.
 without_starting() {
     policy=/usr/sbin/policy-rc.d
     if [ ! -e $policy ]; then
@@ -66,17 +64,17 @@ without_starting() {
     fi
 }
 
-# What only the tests need: where it cannot be had they say so and go on.
+# Installs what only the tests need. They report its absence.
 for_tests() {
     name=$1
     check=$2
     shift 2
     if $check; then
-        echo "deps: $name is there"
+        echo "deps: $name is installed"
     elif have apt-get; then
         apt_install "$@"
     else
-        echo "SKIPPED: no $name, and no apt-get to install it with; the tests that need it will be skipped"
+        sh "$(dirname "$0")/skip.sh" "no $name, and no apt-get to install it"
     fi
     exit 0
 }
@@ -84,7 +82,7 @@ for_tests() {
 case "${1:-}" in
 cluster)
     if [ "$(id -u)" -ne 0 ]; then
-        echo "SKIPPED: Slurm and sshd (only root can run the cluster tests)"
+        sh "$(dirname "$0")/skip.sh" "Slurm and sshd (only root can run the cluster tests)"
         exit 0
     fi
     have_cluster || ! have apt-get || without_starting
@@ -108,20 +106,20 @@ if ! have cargo; then
     exit 1
 fi
 if [ -z "$missing" ]; then
-    echo "deps: everything is there"
+    echo "deps: everything is installed"
 elif have apt-get; then
     # shellcheck disable=SC2086 # a list of packages
     apt_install $missing
 else
     cat >&2 <<TEXT
 deps: missing (by their Debian names):$missing
-The names for other systems below have not been tried:
+These names for other systems are untested:
   Fedora, RHEL     dnf install gcc pkgconf openmpi-devel hdf5-devel clang-devel && module load mpi
   openSUSE         zypper install gcc pkg-config openmpi4-devel hdf5-devel clang-devel
   Arch             pacman -S gcc pkgconf openmpi hdf5 clang
   macOS            brew install pkg-config open-mpi hdf5 llvm
-  a cluster        module load an MPI, HDF5 (serial) and LLVM/Clang; set HDF5_DIR and LIBCLANG_PATH if the
-                   modules do not put h5cc on the PATH or libclang where it is looked for
+  a cluster        module load an MPI, HDF5 (serial) and LLVM/Clang; set HDF5_DIR if the modules do not put h5cc
+                   on the PATH, and LIBCLANG_PATH if libclang is not found
 Without MPI the program builds too: cargo build --release --no-default-features
 TEXT
     exit 1

@@ -1,6 +1,5 @@
 #!/bin/sh
-# Begins a target folder with the dependencies that another has compiled, but for those that know which MPI there is: a
-# second build with another MPI need not compile the rest again.
+# Fills a new target folder with the compiled dependencies of another, except those that depend on the MPI.
 # Usage: tests/share-dependencies.sh TARGET/debug OTHER-TARGET/debug
 set -eu
 from=$1 to=$2

@@ -49,7 +49,9 @@ def test_run(submit, experiment, tmp_path):
 
 
 def test_ranks_of_mpich(submit, mpich_binary, alone, experiment, fits, tmp_path):
-    mpich = {"MACROK": str(mpich_binary), "MACROK_MPI": "pmi2"}
+    # Ranks that share cores must yield them while they wait.
+    preload = {"LD_PRELOAD": str(mpich_binary.parents[1] / "yield.so")}
+    mpich = {"MACROK": str(mpich_binary), "MACROK_MPI": "pmi2", **preload}
     job = submit(SCRIPTS / "fit.sbatch", *fits.short, "--out", "clf.h5", env=mpich).wait("COMPLETED")
     assert "4 ranks x 1 thread" in job.log()
     assert content(tmp_path / "clf.h5") == alone("fit", *fits.short)
