@@ -7,13 +7,15 @@ use clap::{Arg, ArgAction, Command, CommandFactory};
 use super::CommandLine;
 use super::common::GLOBAL_HEADING;
 
-/// How much of itself a command line shows.
+/// The detail of the help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Detail {
     /// The options most runs need, one line each: `-h`.
     Summary,
-    /// Everything, with examples: `--help` and the man pages.
+    /// Everything, with examples: `--help`.
     Full,
+    /// Everything, for the man pages and completions.
+    Manual,
 }
 
 /// The options that the summary leaves out, of all commands.
@@ -21,31 +23,37 @@ const ADVANCED: &str = "arity batch calibrate_share checkpoint checkpoint_every 
     learning_rate log_format loss max_passes module mpi no_checkpoint out_option patience propensity_a \
     propensity_b smoothing stall_timeout threshold tolerance validation zero_based";
 
-/// Returns the command line, whose help has that much detail.
+/// Returns the command line with help of this detail.
 pub(super) fn definition(detail: Detail) -> Command {
     let command = CommandLine::command().disable_help_subcommand(true);
     with_detail(command, detail).mut_subcommands(|command| with_detail(command, detail))
 }
 
 fn with_detail(command: Command, detail: Detail) -> Command {
-    let help =
-        Arg::new("help").short('h').long("help").action(ArgAction::HelpShort).help_heading(GLOBAL_HEADING);
+    let help = Arg::new("help")
+        .short('h')
+        .long("help")
+        .action(ArgAction::HelpShort)
+        .help_heading(GLOBAL_HEADING)
+        .display_order(100);
     let command = command
         .disable_help_flag(true)
         .arg(help.help("Print help: -h for the most used options, --help for all options and examples"))
         .mut_args(|arg| if is_number(&arg) { arg.allow_hyphen_values(true) } else { arg });
-    if detail == Detail::Summary {
-        return command.mut_args(|arg| {
-            if ADVANCED.split(' ').any(|id| arg.get_id() == id) { arg.hide(true) } else { arg }
-        });
+    let is_advanced = |arg: &Arg| ADVANCED.split(' ').any(|id| arg.get_id() == id);
+    match detail {
+        Detail::Summary => command.mut_args(|arg| if is_advanced(&arg) { arg.hide(true) } else { arg }),
+        Detail::Manual => command,
+        // The long form of clap separates all options by empty lines.
+        Detail::Full => {
+            let about = command.get_long_about().or(command.get_about()).cloned().unwrap_or_default();
+            let examples = command.get_after_long_help().cloned().unwrap_or_default();
+            command.about(about).after_help(examples).mut_args(with_values)
+        }
     }
-    // The long form of clap separates all options by empty lines.
-    let about = command.get_long_about().or(command.get_about()).cloned().unwrap_or_default();
-    let examples = command.get_after_long_help().cloned().unwrap_or_default();
-    command.about(about).after_help(examples).mut_args(with_values)
 }
 
-/// Whether the values of an option are numbers.
+/// Returns whether the values of an option are numbers.
 pub(super) fn is_number(arg: &Arg) -> bool {
     let kind = arg.get_value_parser().type_id();
     let numbers = [TypeId::of::<f64>(), TypeId::of::<f32>(), TypeId::of::<u64>(), TypeId::of::<u32>()];
@@ -53,7 +61,7 @@ pub(super) fn is_number(arg: &Arg) -> bool {
         && (kind == TypeId::of::<usize>() || numbers.iter().any(|number| kind == *number))
 }
 
-/// The option, with a line on each of its possible values where these have a help text.
+/// Adds a line for each possible value with a help text to the help of the option.
 fn with_values(arg: Arg) -> Arg {
     let values = arg.get_possible_values();
     let width = values.iter().map(|value| value.get_name().len()).max().unwrap_or(0);

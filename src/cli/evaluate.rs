@@ -31,9 +31,9 @@ Examples:
   macrok evaluate test-clf.h5 --marginals test.h5 --labels test.h5 --repeats 10 --json -
   macrok predict test-clf.h5 --marginals test.h5 --out test-pred.h5
   macrok evaluate --predictions test-pred.h5 --labels test.h5
-hamming is a loss: the share of wrong cells. ps-precision needs the label counts of the training data: from
---train-labels, or from the classifier file if it was made with labels. For a classifier, a second table
-shows how well the marginals are calibrated: their calibration error, and, by size of the marginal, how
+hamming is a loss: the share of wrong cells. ps-precision needs the label counts of the training data: from \
+--train-labels, or from the classifier file if it was made with labels. For a classifier, a second table \
+shows how well the marginals are calibrated: their calibration error, and, by size of the marginal, how \
 often the label was there.")]
 pub(super) struct EvaluateArgs {
     /// Classifier file

@@ -24,9 +24,9 @@ Examples:
 Other formats:
   macrok import emotions.arff emotions.xml --out emotions.h5
   macrok import labels=Y.npz marginals=P.npz --out arrays.h5
-Text may be gzipped. Text given as marginals has a line of label:score pairs per instance, as printed by
-napkinXC's predict; the number of labels is that of labels imported with it, or --label-count. Other text
-whose first line has three numbers (instances, features, labels) is in the Extreme Classification format;
+Text may be gzipped. Text given as marginals has a line of label:score pairs per instance, as printed by \
+napkinXC's predict; the number of labels is that of labels imported with it, or --label-count. Other text \
+whose first line has three numbers (instances, features, labels) is in the Extreme Classification format; \
 without such a line it is multi-label LIBSVM.")]
 pub(super) struct ImportArgs {
     /// Input files, each as FILE or GROUP=FILE with GROUP one of features, labels, marginals

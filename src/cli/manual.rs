@@ -12,7 +12,7 @@ use crate::store::{StoreError, write_text};
 #[command(after_long_help = "\
 Example:
   macrok completions bash > macrok.bash
-Bash reads the file from ~/.local/share/bash-completion/completions/macrok, zsh as _macrok from a folder
+Bash reads the file from ~/.local/share/bash-completion/completions/macrok, zsh as _macrok from a folder \
 of $fpath, fish from ~/.config/fish/completions/macrok.fish.")]
 pub(super) struct CompletionsArgs {
     /// The shell
@@ -34,13 +34,13 @@ pub(super) struct ManArgs {
 
 pub(super) fn print_completions(context: &Context<'_>, args: &CompletionsArgs) -> Result<()> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut definition(Detail::Full), "macrok", &mut script);
+    clap_complete::generate(args.shell, &mut definition(Detail::Manual), "macrok", &mut script);
     context.console.result(String::from_utf8_lossy(&script).trim_end());
     Ok(())
 }
 
 pub(super) fn run_man(context: &Context<'_>, args: &ManArgs) -> Result<()> {
-    let mut command = definition(Detail::Full);
+    let mut command = definition(Detail::Manual);
     command.build();
     let Some(folder) = &args.out else {
         context.console.result(page(command)?.trim_end());

@@ -22,7 +22,7 @@ Example:
   macrok train past.h5 --estimator plt --out past.model
   macrok marginals past.model next.h5 --keep 50 --out next-marginals.h5
   macrok inspect next-marginals.h5
-Labels and names of the data are copied, so that fit and evaluate can read the file as it is. Each rank
+Labels and names of the data are copied, so that fit and evaluate can read the file as it is. Each rank \
 reads only its own rows.")]
 pub(super) struct MarginalsArgs {
     /// Model file

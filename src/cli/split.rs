@@ -23,8 +23,8 @@ Examples:
   macrok split all.h5
   macrok split all.h5 --fractions 0.75,0.25 --stratified --seed 1 --out most.h5,few.h5
   macrok split all.h5 --fractions 0.6,0.2,0.2 --out part
-The first writes all-1.h5 and all-2.h5, the last part-1.h5, part-2.h5 and part-3.h5. The dataset `rows`
-of a part holds the row numbers in all.h5. --stratified distributes the rarest labels first (iterative
+The first writes all-1.h5 and all-2.h5, the last part-1.h5, part-2.h5 and part-3.h5. The dataset `rows` \
+of a part holds the row numbers in all.h5. --stratified distributes the rarest labels first (iterative \
 stratification, Sechidis et al. 2011) and then exchanges rows while that helps; rank 0 reads all labels.")]
 pub(super) struct SplitArgs {
     /// Data set with any of features, labels, marginals and predictions

@@ -39,7 +39,7 @@ Both classifier files are bit-identical. A metric can be any formula:
     --metric '0.3*instance-precision + 0.7*macro-f1'
 With --resume, the same line starts a fit and resumes it after it was stopped or killed or ran out of time:
   macrok fit --marginals dev.h5 --labels dev.h5 -k 3 --out long.h5 --time-limit 2:00:00 --resume
-SIGTERM, SIGINT, SIGUSR1 and SIGXCPU stop it after the current iteration, with exit status 75; a second
+SIGTERM, SIGINT, SIGUSR1 and SIGXCPU stop it after the current iteration, with exit status 75; a second \
 signal ends it immediately.")]
 pub(super) struct FitArgs {
     /// Estimated label probabilities: FILE.h5 or FILE.h5:GROUP

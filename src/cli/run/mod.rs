@@ -36,8 +36,8 @@ Example:
   macrok run --skeleton > job.toml
   macrok run job.toml --out results
   macrok run job.toml --out results --list
-The skeleton is a complete job file: every key with its default and meaning. It runs as it is, on data it
-generates. A second run repeats only the steps whose inputs or options have changed; --force repeats all.
+The skeleton is a complete job file: every key with its default and meaning. It runs as it is, on data it \
+generates. A second run repeats only the steps whose inputs or options have changed; --force repeats all. \
 A stopped run is resumed by the same command. The command is the same in Slurm and under mpirun.")]
 pub(super) struct RunArgs {
     /// Job file

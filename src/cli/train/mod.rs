@@ -120,19 +120,19 @@ pub(super) fn run(context: &Context<'_>, args: &TrainArgs) -> Result<()> {
     phases.end("train");
     let mut file = trained.unwrap_or_default();
     if let Some(calibration) = request.calibrate {
-        let calibrated = calibrate(world, &mut file, &held_out, calibration, &request.out)?;
+        let calibrated = calibrate(world, &mut file, &held_out, calibration, &args.out)?;
         console.line(calibrated);
         phases.end("calibrate");
     }
     file.seconds = phases.seconds("train");
     file.fingerprint = Some(made_from.to_text());
-    file.write(world, &request.out, context.overwrite)?;
+    file.write(world, &args.out, context.overwrite)?;
     session.remove(console);
     let checkpoints = session.report();
     phases.end("write");
     phases.max_over_ranks(world);
     output::print_model(console, &file);
-    console.wrote(&request.out);
+    console.wrote(&args.out);
     console.phases(&phases);
     console.json(world, || {
         json!({
@@ -153,8 +153,8 @@ pub(super) fn run(context: &Context<'_>, args: &TrainArgs) -> Result<()> {
     })
 }
 
-/// Reads what the estimator learns from, holds out what its marginals are calibrated with, and refuses what nothing can
-/// be learnt from. The number is the digest of all rows.
+/// Loads the examples and holds out rows for calibration. Returns both with the digest of all rows, and refuses data
+/// without labels.
 fn load(context: &Context<'_>, request: &TrainRequest<'_>) -> Result<(Examples, CalibrationRows, u64)> {
     let Context { world, console, .. } = context;
     let (features, labels) = (&request.features, &request.labels);
@@ -165,29 +165,23 @@ fn load(context: &Context<'_>, request: &TrainRequest<'_>) -> Result<(Examples, 
         format_count(plan.features()),
         format_count(plan.labels().unwrap_or(0)),
     ));
-    let examples = plan.load(request.estimator.row_distribution())?;
-    let digest = examples.digest(world, request.estimator.row_distribution());
+    let distribution = request.estimator.row_distribution();
+    let examples = plan.load(distribution)?;
+    let digest = examples.digest(world, distribution);
     let (examples, held_out) = match request.calibrate {
-        Some(calibration) => hold_out(
-            world,
-            examples,
-            request.estimator.row_distribution(),
-            calibration.share,
-            request.args.seed,
-        )?,
+        Some(CalibrationOptions { share, .. }) => {
+            hold_out(world, examples, distribution, share, request.args.seed)?
+        }
         None => (examples, CalibrationRows::default()),
     };
     let entries = examples.labels.as_ref().map_or(0, |labels| labels.nnz() as u64);
-    let any = world.gather_to_all(entries).iter().any(|&entries| entries > 0);
-    world.agree(if any {
-        Ok(())
-    } else {
-        Err(EstimateError::NoLabels { data: labels.to_string() }.into())
-    })?;
-    Ok((examples, held_out, digest))
+    match world.gather_to_all(entries).iter().any(|&entries| entries > 0) {
+        true => Ok((examples, held_out, digest)),
+        false => world.agree(Err(EstimateError::NoLabels { data: labels.to_string() }.into())),
+    }
 }
 
-/// All that decides the model. `held_out` are the rows that are not among `examples`, `digest` is of both.
+/// Returns all that determines the model. `held_out` counts the rows that are not in `examples`.
 fn model_fingerprint(
     request: &TrainRequest<'_>,
     examples: &Examples,

@@ -1,7 +1,5 @@
 //! The arguments of `macrok train`, checked.
 
-use std::path::PathBuf;
-
 use super::{EstimatorName, TrainArgs};
 use crate::checkpoint::{CheckpointPolicy, Fingerprint};
 use crate::cli::existing_output::RunFiles;
@@ -14,7 +12,6 @@ pub(super) struct TrainRequest<'t> {
     pub args: &'t TrainArgs,
     pub features: Location,
     pub labels: Location,
-    pub out: PathBuf,
     pub estimator: Box<dyn EstimatorOptions>,
     pub calibrate: Option<CalibrationOptions>,
     /// `None` without checkpoints.
@@ -25,7 +22,7 @@ impl TrainRequest<'_> {
     pub fn files(&self) -> RunFiles<'_> {
         RunFiles {
             inputs: vec![&self.features.file, &self.labels.file],
-            out: &self.out,
+            out: &self.args.out,
             checkpoint_policy: self.checkpoint_policy.as_ref(),
             resume: self.args.stop.resume,
             read_fingerprint: |path| ModelFile::read_fingerprint(path).ok().flatten(),
@@ -59,14 +56,6 @@ impl TrainArgs {
         let calibrate = self.calibrate.map(|method| CalibrationOptions { method, share });
         let checkpoint_policy =
             (!self.no_checkpoint).then(|| self.stop.checkpoint_policy(&self.out, 1, overwrite));
-        Ok(TrainRequest {
-            args: self,
-            features,
-            labels,
-            out: self.out.clone(),
-            estimator,
-            calibrate,
-            checkpoint_policy,
-        })
+        Ok(TrainRequest { args: self, features, labels, estimator, calibrate, checkpoint_policy })
     }
 }
