@@ -17,7 +17,7 @@ use super::values::{output_file, within};
 use crate::calibration::CalibrationMethod;
 use crate::checkpoint::{CheckpointSession, Fingerprint};
 use crate::error::Result;
-use crate::estimate::{CalibrationRows, EstimateError, TrainingRun, calibrate, hold_out};
+use crate::estimate::{CalibrationOptions, CalibrationRows, EstimateError, TrainingRun, calibrate, hold_out};
 use crate::fault;
 use crate::format::format_count;
 use crate::load::{Examples, plan_examples};
