@@ -162,7 +162,7 @@ fn a_change_repeats_only_the_steps_that_depend_on_it() {
     let ran = run(folder, "changed.toml", &[]).ok();
     let steps = states.len();
     for number in 1..=steps {
-        assert!(ran.stdout.contains(&format!("\n[{number}/{steps}] ")), "step {number}: {ran}");
+        assert!(ran.stdout.contains(&format!("\n[{number:>2}/{steps}] ")), "step {number}: {ran}");
     }
 }
 
