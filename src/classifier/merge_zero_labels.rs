@@ -32,7 +32,7 @@ pub(super) fn merge_zero_labels(
         .unwrap_or_else(|| merge_in_double_precision(rule, row, entries, stored, scored))
 }
 
-/// Takes zero labels, best first, while one `wins`, given the number of those taken before. Returns how many were taken
+/// Accepts zero labels, best first, while one `wins`, given the number of those taken before. Returns how many were taken
 /// and the length of the prefix of the list that has them; `None` if `wins` cannot tell.
 fn take_zero_labels(
     rule: &PreparedRule<'_>,

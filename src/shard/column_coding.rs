@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::index::{Code, Column};
 
-/// Which columns share a code.
+/// A mapping of columns to codes, of which several columns may share one.
 ///
 /// A pass reads the code of every entry but looks up few columns: for most entries an upper bound over all columns of
 /// the code is enough. With up to [`ColumnCoding::CODES`] labels every column has its own code. With more, the first

@@ -200,7 +200,7 @@ impl Marginals {
         self.starts[rows.start] as usize..self.starts[rows.end] as usize
     }
 
-    /// Prefetches what a pass reads of the chosen ones among a range of entries.
+    /// Prefetches the offsets of a range of entries, of which a pass reads only a few.
     pub fn prefetch_entries(&self, entries: Range<usize>) {
         self.columns.prefetch_entries(entries);
     }
