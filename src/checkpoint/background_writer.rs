@@ -4,7 +4,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use super::{Checkpoint, Snapshot};
+use super::Snapshot;
+use super::snapshot_files::Checkpoint;
 
 /// A thread that saves snapshots. If they come faster than the disk can store them, it skips some, but never the last one.
 pub struct CheckpointWriter {

@@ -2,9 +2,8 @@
 //!
 //! This module knows nothing of the computation. A [`Snapshot`] is a list of *lasting* parts, which never change once they
 //! exist, and a *fresh* part, new every time. A [`Fingerprint`] names everything the computation depends on.
-//! [`Checkpoint`] keeps the newest snapshot and the one before it, each complete or absent; [`CheckpointWriter`] does that in
-//! the background; [`load`] finds the newest intact one. A [`CheckpointSession`] joins these for all ranks and stops the work
-//! on request, as [`CheckpointPolicy`] says. Rank 0 alone reads and writes.
+//! A [`CheckpointSession`] keeps the newest snapshot and the one before it, each complete or absent, as its
+//! [`CheckpointPolicy`] says, and stops the work on request. Rank 0 alone reads and writes, in the background.
 
 mod background_writer;
 mod error;
@@ -19,13 +18,13 @@ mod tests;
 
 use std::sync::Arc;
 
-pub use background_writer::{CheckpointWriter, WriterReport};
-pub use error::{CheckpointError, Damage};
+pub use background_writer::WriterReport;
+pub use error::CheckpointError;
 pub use fingerprint::Fingerprint;
-pub use load_newest::{LoadedSnapshot, SavedParts, is_resumable, load};
+pub use load_newest::SavedParts;
 pub use policy::{CheckpointPolicy, ExistingCheckpoint};
 pub use session::CheckpointSession;
-pub use snapshot_files::{Checkpoint, snapshot_exists};
+pub use snapshot_files::snapshot_exists;
 
 /// Immutable bytes of a snapshot.
 pub trait SnapshotPart: Send + Sync {

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::snapshot_files::with_suffix;
-use super::{CheckpointError, Fingerprint, is_resumable, snapshot_exists};
+use super::load_newest::is_resumable;
+use super::snapshot_files::{Checkpoint, snapshot_exists, with_suffix};
+use super::{CheckpointError, Fingerprint};
 use crate::error::Result;
 use crate::store::Overwrite;
 
@@ -55,5 +56,12 @@ impl CheckpointPolicy {
         }
         Overwrite::Replace.check(&self.file)?;
         Ok(self.existing == ExistingCheckpoint::Resume && is_resumable(&self.file, request)?)
+    }
+
+    /// Deletes the checkpoint of a run that was killed after it had stored its result.
+    pub fn remove_leftover(&self, fingerprint: &Fingerprint) {
+        if is_resumable(&self.file, fingerprint).unwrap_or(false) {
+            let _ = Checkpoint::begin(&self.file, fingerprint.clone()).remove();
+        }
     }
 }

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use super::{
-    Checkpoint, CheckpointPolicy, CheckpointWriter, ExistingCheckpoint, Fingerprint, SavedParts, Snapshot,
-    WriterReport, load,
-};
+use super::background_writer::{CheckpointWriter, WriterReport};
+use super::load_newest::{SavedParts, load};
+use super::snapshot_files::Checkpoint;
+use super::{CheckpointPolicy, ExistingCheckpoint, Fingerprint, Snapshot};
 use crate::error::{Error, Result};
 use crate::fault;
 use crate::job::{StopControl, StopReason};

@@ -2,6 +2,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::background_writer::CheckpointWriter;
+use super::load_newest::{is_resumable, load};
+use super::snapshot_files::Checkpoint;
 use super::*;
 
 fn fingerprint() -> Fingerprint {

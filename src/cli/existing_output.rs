@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::common::Context;
-use crate::checkpoint::{Checkpoint, CheckpointPolicy, Fingerprint, is_resumable};
+use crate::checkpoint::{CheckpointPolicy, Fingerprint};
 use crate::error::{Error, Result, usage};
 use crate::store::Overwrite;
 
@@ -98,7 +98,7 @@ impl<'a> ExistingOutput<'a> {
             self.existing_fingerprint =
                 self.existing_fingerprint.take().filter(|made| made.difference(now).is_none());
             if let (Some(policy), Some(_)) = (checkpoint_policy, &self.existing_fingerprint) {
-                remove_leftover_checkpoint(&policy.file, now);
+                policy.remove_leftover(now);
             }
             Ok(())
         })?;
@@ -115,13 +115,6 @@ impl<'a> ExistingOutput<'a> {
             })?;
         }
         Ok(complete)
-    }
-}
-
-/// Removes the checkpoint of a run that was killed after it had written its output.
-fn remove_leftover_checkpoint(file: &Path, now: &Fingerprint) {
-    if is_resumable(file, now).is_ok_and(|there| there) {
-        let _ = Checkpoint::begin(file, now.clone()).remove();
     }
 }
 

@@ -56,7 +56,7 @@ impl<'s> ColumnSpace<'s> {
     }
 
     /// Converts a classifier by label into one by column.
-    pub fn to_columns(&self, mixture: Mixture) -> Mixture {
+    pub fn to_columns(self, mixture: Mixture) -> Mixture {
         let rules = mixture.rules.into_iter();
         let arranged = rules.map(|rule| match rule.by_column(self.marginals) {
             Cow::Borrowed(_) => rule,
@@ -66,7 +66,7 @@ impl<'s> ColumnSpace<'s> {
     }
 
     /// Converts the classifier of a search into one by label.
-    pub fn to_labels(&self, mixture: Mixture) -> Mixture {
+    pub fn to_labels(self, mixture: Mixture) -> Mixture {
         let rules = mixture.rules.into_par_iter().map(|rule| rule.by_label(self.marginals)).collect();
         Mixture { rules, ..mixture }
     }
