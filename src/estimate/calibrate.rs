@@ -40,7 +40,7 @@ pub struct CalibrationRows {
 pub fn hold_out(
     world: &World,
     examples: Examples,
-    held: RowDistribution,
+    distribution: RowDistribution,
     share: f64,
     seed: u64,
 ) -> Result<(Examples, CalibrationRows)> {
@@ -62,7 +62,7 @@ pub fn hold_out(
     let before = parts[..range.start as usize].iter().filter(|&&part| part == 0).count() as u64;
     let [left, out] = divide_rows(&features, mine);
     let [left_labels, out_labels] = divide_rows(&labels, mine);
-    let examples = match held {
+    let examples = match distribution {
         RowDistribution::Replicated => world.is_root().then_some((out, out_labels)),
         RowDistribution::Split => gather_rows(world, &out).zip(gather_rows(world, &out_labels)),
     };
@@ -167,8 +167,8 @@ mod tests {
 
     #[test]
     fn every_row_is_either_left_for_training_or_held_out() {
-        for held in [RowDistribution::Replicated, RowDistribution::Split] {
-            let (left, out) = hold_out(&World::alone(), examples(50), held, 0.2, 9).unwrap();
+        for distribution in [RowDistribution::Replicated, RowDistribution::Split] {
+            let (left, out) = hold_out(&World::alone(), examples(50), distribution, 0.2, 9).unwrap();
             assert_eq!((left.total_rows, out.rows), (40, 10));
             assert_eq!(left.rows, 0..40);
             let (features, labels) = out.examples.unwrap();

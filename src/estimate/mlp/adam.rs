@@ -3,7 +3,7 @@
 //! Rows of the first weight matrix that no instance of a batch reads have a gradient of zero, but still move by their
 //! momentum. Updating a matrix of which a step reads a small part would take most of the time. Such rows therefore fall
 //! behind, and catch up, with the bits of step-by-step updates, when they are next read or when an epoch ends. After
-//! [`MAX_IDLE_STEPS`] the momentum is a millionth of what it was and moves no weight any more: it is set to zero.
+//! [`MAX_IDLE_STEPS`] the momentum is 5e-8 of what it was and moves no weight any more: it is set to zero.
 
 use pulp::Arch;
 use rayon::prelude::*;
