@@ -117,7 +117,7 @@ pub(super) fn run(context: &Context<'_>, args: &EvaluateArgs) -> Result<()> {
     let mut training_counts = None;
     let (shard, subject) = match (&args.classifier, &args.marginals, &args.predictions) {
         (Some(path), Some(marginals), None) => {
-            let file = world.agree(ClassifierFile::read(path).map_err(Into::into))?;
+            let file = world.agree(ClassifierFile::read(path))?;
             let marginals = Location::parse(marginals, Role::Marginals);
             let load = LoadOptions { marginals, labels: Some(labels), clamp: args.clamp };
             let extra = scoring_memory(file.mixture.rules.len() as u64);

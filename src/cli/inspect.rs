@@ -33,29 +33,29 @@ pub(super) struct InspectArgs {
 
 pub(super) fn run(context: &Context<'_>, args: &InspectArgs) -> Result<()> {
     let Context { world, console, .. } = context;
-    let file = world.agree(Hdf5File::open(&args.file).map_err(Into::into))?;
+    let file = world.agree(Hdf5File::open(&args.file))?;
     let mut facts = Map::new();
     let present = match file.kind() {
         FileKind::Classifier => {
-            let classifier = world.agree(ClassifierFile::read(&args.file).map_err(Into::into))?;
+            let classifier = world.agree(ClassifierFile::read(&args.file))?;
             describe_classifier(context, &classifier, &mut facts);
             return console.json(world, || Value::Object(facts));
         }
         FileKind::Model => {
-            let model = world.agree(ModelFile::read(&args.file).map_err(Into::into))?;
+            let model = world.agree(ModelFile::read(&args.file))?;
             describe_model(console, &model, &mut facts);
             return console.json(world, || Value::Object(facts));
         }
         FileKind::Data(roles) => roles,
         found @ FileKind::Other(_) => {
             let (file, expected) = (args.file.clone(), "a data file, a classifier or a model".into());
-            return world.agree(Err(StoreError::WrongKind { file, found, expected }.into()));
+            return world.agree(Err(StoreError::WrongKind { file, found, expected }));
         }
     };
     let at = |role: Role| Location::in_file(&args.file, role);
     let mut table = Table::new(&["group", ">rows", ">columns", ">entries", ">per row"]);
     for role in &present {
-        let matrix = world.agree(MatrixFile::open_in(&file, at(*role)).map_err(Into::into))?;
+        let matrix = world.agree(MatrixFile::open_in(&file, at(*role)))?;
         let ((rows, columns), entries) = (matrix.shape(), matrix.entries());
         let average = entries as f64 / rows as f64;
         let cells = [

@@ -49,7 +49,7 @@ pub(super) fn run(context: &Context<'_>, args: &MarginalsArgs) -> Result<()> {
     let mut phases = Phases::new();
     let model = world.agree(Model::read(&args.model))?;
     phases.end("read model");
-    let data = world.agree(Hdf5File::open(&features.file).map_err(Into::into))?;
+    let data = world.agree(Hdf5File::open(&features.file))?;
     let labels = Location::in_file(&features.file, Role::Labels);
     let labelled = data.has(Role::Labels.group());
     let plan = plan_examples(world, &features, labelled.then_some(&labels))?;
@@ -58,7 +58,7 @@ pub(super) fn run(context: &Context<'_>, args: &MarginalsArgs) -> Result<()> {
     } else {
         let (file, data) = (args.model.clone(), features.to_string());
         let (model, found) = (model.features, plan.features());
-        Err(EstimateError::FeaturesDiffer { file, model, data, found }.into())
+        Err(EstimateError::FeaturesDiffer { file, model, data, found })
     })?;
     if let Some(found) = plan.labels() {
         context.require(found == model.labels, || {

@@ -66,7 +66,7 @@ pub(super) fn run(context: &Context<'_>, args: &PredictArgs) -> Result<()> {
     let marginals = Location::parse(&args.marginals, Role::Marginals);
     context.check_output(&args.out, &[&args.classifier, &marginals.file])?;
     let mut phases = Phases::new();
-    let classifier = world.agree(ClassifierFile::read(&args.classifier).map_err(Into::into))?;
+    let classifier = world.agree(ClassifierFile::read(&args.classifier))?;
     let mixture = &classifier.mixture;
     let load = LoadOptions { marginals, labels: None, clamp: args.clamp };
     let extra = prediction_memory(&classifier);

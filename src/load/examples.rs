@@ -69,7 +69,7 @@ pub fn plan_examples<'w>(
     labels: Option<&Location>,
 ) -> Result<ExamplesPlan<'w>> {
     let opened = open_with_labels(features, labels, ColumnMeaning::Features);
-    let (features, labels) = world.agree(opened.map_err(Into::into))?;
+    let (features, labels) = world.agree(opened)?;
     Ok(ExamplesPlan { world, features, labels })
 }
 

@@ -53,9 +53,9 @@ pub fn load_shard(world: &World, options: &LoadOptions) -> Result<Shard> {
 /// Opens the files, chooses this rank's rows, and checks that every node has the memory to load them. Collective.
 pub fn plan_load<'w>(world: &'w World, options: &LoadOptions, extra: ExtraMemory) -> Result<LoadPlan<'w>> {
     let opened = open_with_labels(&options.marginals, options.labels.as_ref(), ColumnMeaning::Labels);
-    let (marginals, labels) = world.agree(opened.map_err(Into::into))?;
+    let (marginals, labels) = world.agree(opened)?;
     let rows = rows_of_this_rank(world, &marginals)?;
-    let row_starts = |matrix: &MatrixFile| world.agree(matrix.row_starts(rows.clone()).map_err(Into::into));
+    let row_starts = |matrix: &MatrixFile| world.agree(matrix.row_starts(rows.clone()));
     let starts = row_starts(&marginals)?;
     let labels = match labels {
         Some(matrix) => row_starts(&matrix).map(|starts| Some((matrix, starts)))?,
@@ -95,9 +95,7 @@ impl LoadPlan<'_> {
     pub fn load(self) -> Result<Shard> {
         let LoadPlan { world, rows, marginals, starts, labels, clamp, .. } = self;
         let true_labels = match &labels {
-            Some((labels, starts)) => {
-                Some(world.agree(read_csr(labels, starts, ValueKind::Labels).map_err(Into::into))?)
-            }
+            Some((labels, starts)) => Some(world.agree(read_csr(labels, starts, ValueKind::Labels))?),
             None => None,
         };
         let content = ValueKind::Probabilities { clamp };
@@ -106,7 +104,7 @@ impl LoadPlan<'_> {
         let renumbered = marginals.shape().1 as usize >= ColumnOrder::MIN_LABELS;
         let known = positives.as_deref().filter(|_| renumbered);
         let packed = load_packed(&marginals, starts, content, true_labels.as_ref(), known);
-        let (mut loaded, hits, mut hit_mass) = world.agree(packed.map_err(Into::into))?;
+        let (mut loaded, hits, mut hit_mass) = world.agree(packed)?;
         if renumbered {
             let frequencies = match known {
                 Some(positives) => {

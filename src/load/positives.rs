@@ -19,7 +19,7 @@ pub struct LabelCounts {
 impl LabelCounts {
     /// Counts the labels of a file. Collective.
     pub fn load(world: &World, location: &Location) -> Result<LabelCounts> {
-        let matrix = world.agree(MatrixFile::open(location.clone()).map_err(Into::into))?;
+        let matrix = world.agree(MatrixFile::open(location.clone()))?;
         let range = rows_of_this_rank(world, &matrix)?;
         let labels = read_rows(world, &matrix, range, ValueKind::Labels)?;
         let rows = matrix.shape().0;

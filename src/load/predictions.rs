@@ -18,7 +18,7 @@ pub struct PredictionShard {
 /// Loads predictions and labels. Every row must have the same number of predicted labels, k. Collective.
 pub fn load_predictions(world: &World, predictions: &Location, labels: &Location) -> Result<PredictionShard> {
     let opened = open_with_labels(predictions, Some(labels), ColumnMeaning::Labels);
-    let (matrix, labels) = world.agree(opened.map_err(Into::into))?;
+    let (matrix, labels) = world.agree(opened)?;
     let rows = rows_of_this_rank(world, &matrix)?;
     let scores = read_rows(world, &matrix, rows.clone(), ValueKind::Finite)?;
     let total_rows = matrix.shape().0;

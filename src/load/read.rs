@@ -89,7 +89,7 @@ pub(super) fn read_rows(
     rows: Range<u64>,
     content: ValueKind,
 ) -> Result<Csr> {
-    let starts = world.agree(matrix.row_starts(rows).map_err(Into::into))?;
+    let starts = world.agree(matrix.row_starts(rows))?;
     check_memory(world, starts.entries() * 8 + starts.starts().len() as u64 * 8)?;
-    world.agree(read_csr(matrix, &starts, content).map_err(Into::into))
+    world.agree(read_csr(matrix, &starts, content))
 }

@@ -53,7 +53,7 @@ pub(super) fn check_ranks(world: &World, mine: RankMemory) -> Result<MemoryBudge
     tracing::debug!(rank = world.rank(), need = mine.need, limits = ?mine.limits, "memory");
     let nodes = world.nodes();
     let outcome = world.gather_json(&mine).map(|ranks| check_limits(&ranks, &nodes));
-    let fits = world.agree(outcome.transpose().map_err(Into::into))?;
+    let fits = world.agree(outcome.transpose())?;
     Ok(world.broadcast_json(fits))
 }
 

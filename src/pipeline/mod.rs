@@ -19,8 +19,7 @@ use crate::world::World;
 
 /// Reads the classifier of a file on rank 0 and sends it to all ranks. Collective.
 pub fn read_classifier(world: &World, path: &Path) -> Result<Mixture> {
-    let read = || Ok(ClassifierFile::read(path)?);
-    let file = world.agree(world.is_root().then(read).transpose())?;
+    let file = world.agree(world.is_root().then(|| ClassifierFile::read(path)).transpose())?;
     Ok(broadcast(world, file))
 }
 

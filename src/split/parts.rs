@@ -41,7 +41,7 @@ impl Parts {
             wanted.iter().map(|&part| (part, Vec::new())).collect();
         for group in &source.groups {
             let matrix = world.agree(source.matrix(group.role))?;
-            let starts = world.agree(matrix.row_starts(rows.clone()).map_err(Into::into))?;
+            let starts = world.agree(matrix.row_starts(rows.clone()))?;
             let mut kept: Vec<CsrBuilder> =
                 wanted.iter().map(|&part| with_capacity_for(&starts, mine, part)).collect();
             let entries: u64 = kept.iter().map(|rows| rows.columns.capacity() as u64).sum();
@@ -51,7 +51,7 @@ impl Parts {
                     kept[at].push_row(columns, values);
                 }
             });
-            world.agree(read.map_err(Into::into))?;
+            world.agree(read)?;
             parts.iter_mut().zip(kept).for_each(|(part, rows)| part.1.push(rows));
         }
         Ok(Parts { groups: source.groups.clone(), parts })

@@ -166,7 +166,7 @@ pub fn write_unpublished(
     })?;
     world.broadcast(&mut places);
     fault::inject(world.rank(), "write")?;
-    world.agree(write_pieces(temp_file.path(), &pieces, &places).map_err(Into::into))?;
+    world.agree(write_pieces(temp_file.path(), &pieces, &places))?;
     Ok(UnpublishedFile { temp_file, path })
 }
 
@@ -188,7 +188,7 @@ pub fn publish(world: &World, files: Vec<UnpublishedFile>) -> error::Result<()> 
     if outcome.is_err() {
         new.iter().for_each(|path| drop(std::fs::remove_file(path)));
     }
-    world.agree(outcome.map_err(Into::into))
+    world.agree(outcome)
 }
 
 /// Creates the file and returns the offset of the dataset of each piece.

@@ -148,7 +148,8 @@ impl World {
     }
 
     /// Returns the outcome if all ranks succeeded; otherwise every rank gets the error of the first that failed.
-    pub fn agree<T>(&self, outcome: Result<T>) -> Result<T> {
+    pub fn agree<T, E: Into<Error>>(&self, outcome: Result<T, E>) -> Result<T> {
+        let outcome = outcome.map_err(Into::into);
         #[cfg(feature = "mpi")]
         if self.ranks.is_some() {
             let failed = u64::from(outcome.is_err());

@@ -147,8 +147,8 @@ fn read_experiment(
     })?;
     let defaults = job::defaults();
     let resolver = PathResolver::new(path, args.data.as_deref());
-    let document = world.agree(Document::parse(&path.display().to_string(), text).map_err(Into::into))?;
-    let job = world.agree(job::read_job(&document, &defaults, &resolver).map_err(Into::into))?;
+    let document = world.agree(Document::parse(&path.display().to_string(), text))?;
+    let job = world.agree(job::read_job(&document, &defaults, &resolver))?;
     world.on_root(|| Ok(inputs::check_inputs(&job)?))?;
     Ok((job.experiment, job.out))
 }

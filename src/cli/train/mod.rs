@@ -177,7 +177,7 @@ fn load(context: &Context<'_>, request: &TrainRequest<'_>) -> Result<(Examples, 
     let entries = examples.labels.as_ref().map_or(0, |labels| labels.nnz() as u64);
     match world.gather_to_all(entries).iter().any(|&entries| entries > 0) {
         true => Ok((examples, held_out, digest)),
-        false => world.agree(Err(EstimateError::NoLabels { data: labels.to_string() }.into())),
+        false => world.agree(Err(EstimateError::NoLabels { data: labels.to_string() })),
     }
 }
 
