@@ -1,4 +1,4 @@
-//! Data files in a folder that goes away.
+//! Data files in a temporary folder.
 
 use std::path::{Path, PathBuf};
 
@@ -9,12 +9,12 @@ use macrok::synth::{Generator, SynthRows, SynthShape, generate};
 use macrok::world::World;
 use tempfile::TempDir;
 
-/// How the datasets lie in the file.
+/// The layout of the datasets in a file.
 #[derive(Clone, Copy)]
 pub enum Layout {
-    /// In one piece, as macrok writes them.
+    /// Contiguous, as macrok writes them.
     Contiguous,
-    /// In gzipped chunks, as Python people often do.
+    /// In gzipped chunks, as often from Python.
     Gzip,
 }
 

@@ -1,4 +1,4 @@
-//! Values, gradients and promises of metrics on confusion tensors.
+//! Values, gradients and properties of metrics on confusion tensors.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ fn tensor(labels: usize, seed: u64) -> ConfusionTensor {
     ConfusionTensor::from_fractions(hits, alarms, positives)
 }
 
-/// Every name of the catalogue, averaged both ways, and the formulas of the design and of each aggregation.
+/// All names of the catalogue, averaged both ways, and all examples.
 fn formulas() -> Vec<String> {
     let call =
         |e: &formula::NamedFormula| if e.parameter { format!("{}(2)", e.name) } else { e.name.to_string() };
@@ -42,7 +42,7 @@ fn formulas() -> Vec<String> {
     all
 }
 
-/// Formulas that use what the names do not.
+/// Formulas with functions and aggregations that no name uses.
 const UNUSUAL: &[&str] = &[
     "hmean-labels(f1)",
     "min-labels(recall)",
@@ -74,7 +74,7 @@ impl Number for TwoFloat {
         -self
     }
     fn div(self, rhs: TwoFloat, epsilon: f64) -> TwoFloat {
-        // The library's quotient is good to 19 digits or so; one correction makes it 32.
+        // The library's quotient has some 19 correct digits; one correction makes it 32.
         let under = rhs + epsilon;
         let guess = self / under;
         guess + (self - guess * under) / under
@@ -88,7 +88,7 @@ impl Number for TwoFloat {
         guess + self * Number::exp(-guess) - 1.0
     }
     fn exp(self) -> TwoFloat {
-        // The library's own is good to 17 digits only; the series near 0, squared back, to about 29.
+        // The library's function has only 17 correct digits. The series near 0, squared repeatedly, has about 29.
         const HALVINGS: i32 = 8;
         let small = self * 0.5f64.powi(HALVINGS);
         let one = TwoFloat::from(1.0);
@@ -105,7 +105,7 @@ impl Number for TwoFloat {
     }
 }
 
-/// The metric by its definition, one label after the other, in any arithmetic.
+/// The metric by its definition, label by label, in any arithmetic.
 fn by_definition<T: Number>(objective: &Objective, cells: &[[T; 4]]) -> T {
     let aggregate = |a: &Aggregate| {
         let count = cells.len() as f64;
@@ -126,7 +126,7 @@ fn by_definition<T: Number>(objective: &Objective, cells: &[[T; 4]]) -> T {
             }
             AggregationKind::Micro => {
                 let mean = |i: usize| sum(&mut cells.iter().map(|cells| cells[i])).div(constant(count), 0.0);
-                // Epsilon is one for sums over labels, and these are means.
+                // Epsilon is meant for sums over labels, and these are means.
                 let body = lower(&a.formula, a.budget, a.epsilon / count);
                 body.evaluate(&[mean(0), mean(1), mean(2), mean(3)])
             }
@@ -160,7 +160,7 @@ fn assert_gradient_matches(formula: &str, tensor: &ConfusionTensor) {
         let expected = (tp + tn - fp - miss, fp - tn);
         let found = (gradient.slopes[j], gradient.intercepts[j]);
         let wrong = (found.0 - expected.0).abs().max((found.1 - expected.1).abs());
-        // The slope of `coverage` is the difference of two numbers near 1, hence the rounding of those.
+        // The slope of `coverage` is the difference of two rounded numbers near 1.
         assert!(wrong <= 1e-9 * scale + 1e-15, "{formula}, label {j}: {found:?} is not {expected:?}");
     }
 }
@@ -175,7 +175,7 @@ fn gradients_are_exact() {
 }
 
 #[test]
-fn gradients_are_exact_where_a_label_was_never_right() {
+fn gradients_are_exact_for_labels_without_true_positives() {
     let mut corner = tensor(5, 1);
     corner.true_positives[2] = 0.0;
     corner.false_positives[2] = 0.0;
@@ -260,7 +260,7 @@ proptest! {
         for formula in ["macro-f1", "micro-precision * macro-recall", "macro-balanced-accuracy"] {
             let objective = bind(formula);
             let slope = objective.gradient(&from).unwrap().directional_derivative(&from, &to);
-            // Second order in the step, so these differences are only good to about eight digits.
+            // The error is of second order in the step, which leaves about eight correct digits.
             let (ahead, behind) = (objective.value_between(&from, &to, 1e-5), objective.value_between(&from, &to, -1e-5));
             let expected = (ahead - behind) / 2e-5;
             prop_assert!((slope - expected).abs() < 1e-7 * (1.0 + expected.abs()), "{formula}: {slope} is not {expected}");
@@ -268,7 +268,7 @@ proptest! {
     }
 }
 
-/// A tensor and another one of the same data, which agrees with it in some labels.
+/// Two tensors of the same data that agree in some labels.
 fn segments(labels: usize) -> (ConfusionTensor, ConfusionTensor) {
     let (from, mut to) = (tensor(labels, 6), tensor(labels, 6));
     to.true_positives.iter_mut().step_by(3).for_each(|hits| *hits *= 0.4);
@@ -286,7 +286,7 @@ fn bits(values: &[f64]) -> Vec<u64> {
 }
 
 #[test]
-fn many_sizes_together_have_the_bits_of_each_alone() {
+fn many_step_sizes_give_the_bits_of_each_alone() {
     let sizes = [0.0, 1.0, 1e-3, 0.3, 0.3, 0.999, -0.1, 0.5];
     for labels in [0, 1, 63, 64, 65, 511, 512, 513, 1100] {
         let (from, to) = segments(labels);
@@ -309,9 +309,9 @@ fn many_sizes_together_have_the_bits_of_each_alone() {
 }
 
 #[test]
-fn many_sizes_together_have_the_same_bits_on_any_number_of_threads() {
+fn many_step_sizes_give_the_same_bits_on_any_number_of_threads() {
     let sizes = [0.0, 0.25, 0.6, 1.0];
-    // Enough labels for threads even at one size; for threads at four sizes but not at one.
+    // Enough labels for threads at one size, and at four sizes only.
     for labels in [label_blocks::PARALLEL_FROM + 1, label_blocks::PARALLEL_FROM / 4 + 513] {
         let (from, to) = segments(labels);
         for formula in formulas().iter().map(String::as_str).chain(UNUSUAL.iter().copied()) {
@@ -326,7 +326,7 @@ fn many_sizes_together_have_the_same_bits_on_any_number_of_threads() {
     }
 }
 
-/// The promise behind all the others: which numbers are added in which order is fixed by the labels alone.
+/// The order of additions depends on the labels only, from which the other properties follow.
 #[test]
 fn sums_over_labels_are_taken_by_lane_then_block() {
     for labels in [1, 64, 100, 512, 1300, label_blocks::PARALLEL_FROM + 700] {
@@ -362,7 +362,7 @@ fn gradients_have_the_bits_of_one_label_alone() {
         for j in 0..700 {
             let cells = from.cells(j);
             let leaves: [Dual<4>; 4] = std::array::from_fn(|i| Dual::variable(cells[i], i));
-            // 0 is added, as to any sum that begins there: the sign of a zero is lost.
+            // Adding 0, as at the start of a sum, loses the sign of a zero.
             let [tp, fp, miss, tn] = body.evaluate(&leaves).partials.map(|partial| 0.0 + partial);
             let expected = [tp + tn - fp - miss, fp - tn];
             assert_eq!(
@@ -490,7 +490,7 @@ fn unbounded_derivatives_are_capped_and_values_are_not() {
     assert!((zero.powf(0.25, epsilon).partials[0] - 0.25 * epsilon.powf(-0.75)).abs() < 1.0);
     assert_eq!(Dual::<1>::variable(-1e-13, 0).sqrt(epsilon).value, 0.0);
     assert!(Dual::<1>::variable(-1e-3, 0).sqrt(epsilon).value.is_nan());
-    // What does not vary has no derivative, even where the factor of the chain rule is infinite.
+    // Constants have derivative 0, even if the factor of the chain rule is infinite.
     let constant = Dual::<1>::from_f64(0.0);
     assert_eq!(constant.ln().partials, [0.0]);
     assert_eq!(constant.sqrt(0.0).partials, [0.0]);
@@ -520,7 +520,7 @@ fn formulas_that_reward_mistakes_are_named() {
     assert!(warnings[0].contains("the value is NaN"), "{}", warnings[0]);
 }
 
-/// Two tensors of a long tail: most labels are never found, some by one of the two only.
+/// Two long-tailed tensors: most labels have no true positive, some in one of the two only.
 fn long_tailed(labels: usize) -> (ConfusionTensor, ConfusionTensor) {
     let (mut from, mut to) = (tensor(labels, 1), tensor(labels, 3));
     for label in 0..labels {
@@ -538,9 +538,9 @@ fn long_tailed(labels: usize) -> (ConfusionTensor, ConfusionTensor) {
 }
 
 #[test]
-fn a_search_that_skips_labels_never_found_keeps_every_bit() {
+fn a_search_that_skips_inactive_labels_keeps_every_bit() {
     let sizes = [0.0, 1e-3, 0.3, 0.5, 1.0];
-    // Used again and again, for more labels and for fewer.
+    // Reused for more and for fewer labels.
     let mut space = SegmentBuffers::default();
     for labels in [1, 63, 512, 9001, 4096] {
         let (from, to) = long_tailed(labels);
@@ -556,7 +556,7 @@ fn a_search_that_skips_labels_never_found_keeps_every_bit() {
 }
 
 #[test]
-fn a_search_that_skips_labels_sees_what_is_not_a_number() {
+fn a_search_that_skips_inactive_labels_shows_nan() {
     let (mut from, to) = long_tailed(1000);
     (from.true_positives[5], from.false_positives[5]) = (0.0, f64::NAN);
     let mut space = SegmentBuffers::default();
@@ -564,7 +564,7 @@ fn a_search_that_skips_labels_sees_what_is_not_a_number() {
 }
 
 #[test]
-fn labels_never_found_are_skipped_only_where_they_are_zero() {
+fn labels_without_true_positives_are_skipped_only_if_they_are_zero() {
     for (formula, skips) in [
         ("macro-f1", true),
         ("macro-precision", true),
@@ -609,7 +609,7 @@ fn no_bit_depends_on_the_instructions_of_the_processor() {
 }
 
 #[test]
-fn a_known_value_is_not_computed_again_where_it_says_all() {
+fn a_known_value_is_reused_for_a_single_mean_or_sum() {
     let tensor = tensor(1111, 5);
     let value = |formula: &str| bind(formula).gradient_reusing(&tensor, Some(0.125), None).unwrap().value;
     assert_eq!(value("macro-f1"), 0.125);
@@ -618,8 +618,7 @@ fn a_known_value_is_not_computed_again_where_it_says_all() {
     }
 }
 
-/// A tensor of the same labels and of others, between them, that have no positive but are predicted all the same; and where the
-/// labels of the first are.
+/// A tensor with additional labels in between that are predicted but have no positives, and the places of the original labels.
 fn with_unseen(seen: &ConfusionTensor) -> (ConfusionTensor, Vec<usize>) {
     let labels = 2 * seen.labels();
     let places: Vec<usize> = (0..seen.labels()).map(|label| 2 * label).collect();
@@ -634,7 +633,7 @@ fn with_unseen(seen: &ConfusionTensor) -> (ConfusionTensor, Vec<usize>) {
 }
 
 #[test]
-fn labels_without_positives_are_left_out_where_that_changes_nothing() {
+fn omitting_labels_without_positives_changes_no_value() {
     let seen = tensor(700, 3);
     let (all, places) = with_unseen(&seen);
     let formulas: Vec<String> = formulas().into_iter().chain(UNUSUAL.iter().map(|f| f.to_string())).collect();
@@ -648,7 +647,7 @@ fn labels_without_positives_are_left_out_where_that_changes_nothing() {
         assert!(close(fewer.value(&seen), objective.value(&all)), "{formula}");
         let (found, wanted) = (fewer.gradient(&seen).unwrap(), objective.gradient(&all).unwrap());
         for (label, &place) in places.iter().enumerate() {
-            // Differences of derivatives may be small where those are large.
+            // Differences of large derivatives can be small.
             let near = |a: f64, b: f64| (a - b).abs() <= 1e-13 * wanted.largest;
             assert!(near(found.slopes[label], wanted.slopes[place]), "{formula}, label {label}");
             assert!(near(found.intercepts[label], wanted.intercepts[place]), "{formula}, label {label}");
@@ -660,7 +659,7 @@ fn labels_without_positives_are_left_out_where_that_changes_nothing() {
 }
 
 #[test]
-fn only_metrics_that_no_prediction_of_them_changes_ignore_labels_without_positives() {
+fn metrics_that_depend_on_unseen_labels_do_not_ignore_them() {
     for formula in
         ["macro-f1", "macro-precision", "macro-recall", "macro-jaccard", "macro-fbeta(2)", "coverage"]
     {

@@ -27,8 +27,8 @@ pub(super) trait Operations: Copy {
         maxima: &mut Maxima,
     );
 
-    /// The same for single scores of the first `length` entries, given as columns and values. Those have at least as many
-    /// elements, rounded up to a multiple of [`GROUP`], and each column is in the table.
+    /// [`Operations::score`] with single scores of the first `length` entries, given as columns and values. Both slices have at
+    /// least this length, rounded up to a multiple of [`GROUP`], and all columns are in the table.
     fn score_gathered(
         self,
         table: &CoefficientTable,
@@ -63,8 +63,8 @@ pub(super) trait Operations: Copy {
     /// Makes the entries at the first positions the short list, whose length is set.
     fn gather(self, row: Row<'_>, positions: &[u32], short_list: &mut ShortList);
 
-    /// Does the same for the entries with bounds from `least` on, if there is a faster way than by their positions. Returns
-    /// whether it did.
+    /// Makes the entries with bounds from `least` on the short list, if that can be done faster than by their positions.
+    /// Returns whether it was done.
     #[inline(always)]
     fn gather_first(self, _row: Row<'_>, _bounds: &[f32], _least: f32, _short_list: &mut ShortList) -> bool {
         false

@@ -87,7 +87,7 @@ impl Operations for Scalar {
         thresholds.map(|threshold| scores.iter().filter(|&&score| score >= threshold).count())
     }
 
-    /// Without a branch: every position is written, and kept by moving on.
+    /// Has no branch: every position is written, and overwritten by the next one unless it counts.
     fn find(self, scores: &[f32], threshold: f32, positions: &mut [u32]) -> usize {
         let positions = &mut positions[..scores.len() + GROUP];
         let mut found = 0;

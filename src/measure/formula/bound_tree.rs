@@ -13,35 +13,26 @@ pub(in crate::measure) enum Node {
     Quotient(Box<Node>, Box<Node>, f64),
 }
 
+/// An operation on one operand. Exponents are not negative; negative powers are quotients.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::measure) enum Unary {
     Negate,
-    Sqrt {
-        epsilon: f64,
-    },
-    /// A non-negative power; negative ones are quotients.
-    Power {
-        exponent: f64,
-        epsilon: f64,
-    },
-    Log {
-        epsilon: f64,
-    },
+    Sqrt { epsilon: f64 },
+    Power { exponent: f64, epsilon: f64 },
+    Log { epsilon: f64 },
     Exp,
     Abs,
 }
 
+/// An operation on a list of terms. The harmonic mean `2xy / (x + y + epsilon)` takes two; as a formula, it would contain x and
+/// y twice, so that nested ones would grow exponentially.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::measure) enum Fold {
     Sum,
     Product,
     Min,
     Max,
-    /// `2xy / (x + y + epsilon)` of two terms. As a formula, it would contain x and y twice, so that nested ones would grow
-    /// exponentially.
-    Harmonic {
-        epsilon: f64,
-    },
+    Harmonic { epsilon: f64 },
 }
 
 impl Node {
@@ -63,22 +54,18 @@ impl Node {
 
 /// Binds an expression to a budget and an epsilon.
 pub(in crate::measure) fn lower(expr: &Expr, budget: f64, epsilon: f64) -> Node {
-    let lower_all =
-        |terms: &[Expr]| terms.iter().map(|term| lower(term, budget, epsilon)).collect::<Vec<_>>();
+    let one = |expr: &Expr| lower(expr, budget, epsilon);
+    let all = |terms: &[Expr]| terms.iter().map(one).collect::<Vec<_>>();
     let node = match expr {
         Expr::Number(number) => Node::Constant(*number),
         Expr::Budget => Node::Constant(budget),
         Expr::Leaf(index) => Node::Leaf(*index),
-        Expr::Negate(inner) => unary(Unary::Negate, lower(inner, budget, epsilon)),
-        Expr::Sum(terms) => Node::Fold(Fold::Sum, lower_all(terms)),
-        Expr::Product(terms) => Node::Fold(Fold::Product, lower_all(terms)),
-        Expr::Quotient(over, under) => {
-            quotient(lower(over, budget, epsilon), lower(under, budget, epsilon), epsilon)
-        }
-        Expr::Power(base, exponent) => {
-            power(lower(base, budget, epsilon), &lower(exponent, budget, epsilon), epsilon)
-        }
-        Expr::Call(function, arguments) => call(*function, lower_all(arguments), epsilon),
+        Expr::Negate(inner) => unary(Unary::Negate, one(inner)),
+        Expr::Sum(terms) => Node::Fold(Fold::Sum, all(terms)),
+        Expr::Product(terms) => Node::Fold(Fold::Product, all(terms)),
+        Expr::Quotient(over, under) => quotient(one(over), one(under), epsilon),
+        Expr::Power(base, exponent) => power(one(base), &one(exponent), epsilon),
+        Expr::Call(function, arguments) => call(*function, all(arguments), epsilon),
     };
     node.folded()
 }
@@ -109,12 +96,11 @@ fn call(function: Function, mut arguments: Vec<Node>, epsilon: f64) -> Node {
         Function::Max => Node::Fold(Fold::Max, arguments),
         Function::Mean => quotient(Node::Fold(Fold::Sum, arguments).folded(), Node::Constant(count), epsilon),
         Function::GeometricMean => {
-            let product = Node::Fold(Fold::Product, arguments).folded();
-            if count == 2.0 {
-                unary(Unary::Sqrt { epsilon }, product)
-            } else {
-                unary(Unary::Power { exponent: 1.0 / count, epsilon }, product)
-            }
+            let root = match count {
+                2.0 => Unary::Sqrt { epsilon },
+                _ => Unary::Power { exponent: 1.0 / count, epsilon },
+            };
+            unary(root, Node::Fold(Fold::Product, arguments).folded())
         }
         Function::HarmonicMean if count == 2.0 => Node::Fold(Fold::Harmonic { epsilon: exact }, arguments),
         Function::HarmonicMean => {

@@ -131,44 +131,36 @@ pub(super) fn names() -> impl Iterator<Item = String> {
 
 /// The text of `macrok fit --metric help`.
 pub fn catalogue_help() -> String {
-    let mut help = String::from("A metric is a name below, or any formula of them.\n");
-    let entries = |table: &[NamedFormula], prefix: &str| -> Vec<[String; 3]> {
-        let call = |e: &NamedFormula| format!("{prefix}{}{}", e.name, if e.parameter { "(B)" } else { "" });
-        table.iter().map(|e| [call(e), e.formula.to_string(), e.about.to_string()]).collect()
+    let call = |prefix: &str, e: &NamedFormula| {
+        (format!("{prefix}{}{}", e.name, if e.parameter { "(B)" } else { "" }), e.formula, e.about)
     };
-    section(
-        &mut help,
-        "Measures of one label, averaged (micro-NAME for the mean cells)",
-        &entries(LABEL_MEASURES, "macro-"),
-    );
-    section(&mut help, "Measures of all labels", &entries(GLOBAL_MEASURES, ""));
-    let aggregations = AGGREGATIONS.iter().map(|a| [format!("{}(f)", a.0), a.2.to_string(), String::new()]);
-    let title =
-        "Aggregations over labels; inside, tp fp fn tn (fractions of the rows) and the names of one label";
-    section(&mut help, title, &aggregations.collect::<Vec<_>>());
-    let functions = FUNCTIONS.iter().map(|f| [f.0.to_string(), f.2.to_string(), String::new()]);
-    section(
-        &mut help,
-        "Functions, besides + - * / and ^ with a constant exponent",
-        &functions.collect::<Vec<_>>(),
-    );
-    help.push_str(
-        "\nThe number k is the budget. A quotient x/y is x/(y + epsilon) unless y is a constant.\n",
-    );
-    help.push_str("\nExamples\n");
-    for example in EXAMPLES {
-        help.push_str(&format!("  {example}\n"));
-    }
-    help
+    [
+        "A metric is a name below, or any formula of them.\n".to_string(),
+        section(
+            "Measures of one label, averaged (micro-NAME for the mean cells)",
+            LABEL_MEASURES.iter().map(|e| call("macro-", e)).collect(),
+        ),
+        section("Measures of all labels", GLOBAL_MEASURES.iter().map(|e| call("", e)).collect()),
+        section(
+            "Aggregations over labels; inside, tp fp fn tn (fractions of the rows) and the names of one label",
+            AGGREGATIONS.iter().map(|a| (format!("{}(f)", a.0), a.2, "")).collect(),
+        ),
+        section(
+            "Functions, besides + - * / and ^ with a constant exponent",
+            FUNCTIONS.iter().map(|f| (f.0.to_string(), f.2, "")).collect(),
+        ),
+        "\nThe number k is the budget. A quotient x/y is x/(y + epsilon) unless y is a constant.\n".to_string(),
+        section("Examples", EXAMPLES.iter().map(|example| (example.to_string(), "", "")).collect()),
+    ]
+    .concat()
 }
 
-fn section(help: &mut String, title: &str, rows: &[[String; 3]]) {
-    let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
-    let (first, second) = (width(0), width(1));
-    help.push_str(&format!("\n{title}\n"));
-    for [name, formula, about] in rows {
+fn section(title: &str, rows: Vec<(String, &str, &str)>) -> String {
+    let first = rows.iter().map(|row| row.0.len()).max().unwrap_or(0);
+    let second = rows.iter().map(|row| row.1.len()).max().unwrap_or(0);
+    let lines = rows.iter().map(|(name, formula, about)| {
         let line = format!("  {name:first$}  {formula:second$}  {about}");
-        help.push_str(line.trim_end());
-        help.push('\n');
-    }
+        format!("{}\n", line.trim_end())
+    });
+    format!("\n{title}\n{}", lines.collect::<String>())
 }

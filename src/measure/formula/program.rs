@@ -26,14 +26,12 @@ enum Instruction {
     Binary(Binary, usize, usize),
 }
 
+/// An operation on two operands. The quotient is `x / (y + epsilon)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Binary {
     Fold(Fold),
     Difference,
-    /// `x / (y + epsilon)`
-    Quotient {
-        epsilon: f64,
-    },
+    Quotient { epsilon: f64 },
 }
 
 impl Program {

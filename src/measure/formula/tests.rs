@@ -1,11 +1,11 @@
-//! The language: what it accepts, what it means, and what it says about mistakes.
+//! The formula language: syntax, meaning and error messages.
 
 use proptest::prelude::*;
 
 use super::syntax::Expr;
 use super::*;
 
-/// The value of a formula whose one aggregation is `sum( )` over a single label with these cells.
+/// The value of a formula whose only aggregation is `sum( )` over a single label.
 fn value(formula: &str) -> f64 {
     let cells = [0.1, 0.2, 0.3, 0.4];
     let formula = parse(formula).unwrap_or_else(|error| panic!("{error}"));
@@ -14,7 +14,7 @@ fn value(formula: &str) -> f64 {
     bound(&formula.outer).evaluate(&values)
 }
 
-/// The fault of a formula and the column of the caret, read off the last line of the message.
+/// The error of a formula and the column of the caret in the last line of its message.
 fn fault(formula: &str) -> (FormulaErrorKind, usize) {
     let error = parse(formula).expect_err(formula);
     let message = error.to_string();
@@ -74,7 +74,7 @@ fn functions_have_their_usual_values() {
 }
 
 #[test]
-fn a_hyphen_joins_only_what_is_a_name() {
+fn a_hyphen_joins_words_only_to_a_known_name() {
     assert!((value("sum(tp-fp)") + 0.1).abs() < 1e-15);
     assert!((value("sum(recall-tp)") - (0.25 - 0.1)).abs() < 1e-15);
     assert_eq!(parse("1-macro-f1").unwrap(), parse("1 - macro(f1)").unwrap());
@@ -134,7 +134,7 @@ fn misspelt_names_get_a_suggestion_and_a_caret() {
 }
 
 #[test]
-fn mistakes_are_named_where_they_are() {
+fn errors_are_located() {
     let end = |expected| FormulaErrorKind::UnexpectedEnd { expected };
     let found = |expected, found: &str| FormulaErrorKind::Unexpected { expected, found: found.to_string() };
     let operand = "a number, a name or `(`";

@@ -60,8 +60,8 @@ impl<const GATHERS: bool> Avx512<GATHERS> {
         }
     }
 
-    /// The number of scores from `least` on, and the positions of the first sixteen of them. Those stay in a register, because
-    /// what is written piece by piece cannot be read again right away. Behind those that were found is 0.
+    /// The number of scores from `least` on, and the positions of the first sixteen of them, with 0 behind the found ones. They
+    /// stay in a register, because a vector cannot be read right after it was written in pieces.
     #[inline(always)]
     fn find_first(self, scores: &[f32], least: f32) -> (usize, __m512i) {
         let least = self.splat(least);

@@ -26,7 +26,7 @@ pub fn gathers_are_faster(gathers: Avx512<true>, loads: Avx512<false>) -> bool {
         let words = super::words(&words);
         let codes: Vec<u16> = (0..LOOK_UPS).map(|at| (at * 40_503 % CODES_USED) as u16).collect();
         let mut best = [Duration::MAX; 2];
-        // In turns, so that a slow moment hits both.
+        // Alternating, so that a slow moment affects both.
         for _ in 0..REPETITIONS {
             let took = [time(gathers, words, &codes), time(loads, words, &codes)];
             best = [best[0].min(took[0]), best[1].min(took[1])];

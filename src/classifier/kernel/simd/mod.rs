@@ -52,7 +52,7 @@ pub trait Simd: Copy {
     /// Lanes of a vector; a divisor of [`GROUP`](super::GROUP).
     const LANES: usize;
 
-    /// Whether gather instructions are used, which takes vectors of [`GROUP`](super::GROUP) lanes.
+    /// Whether gather instructions are used. Vectors then have [`GROUP`](super::GROUP) lanes.
     const GATHERS: bool;
 
     /// Runs a job compiled with the instructions. The job must be `#[inline(always)]`.
@@ -113,7 +113,7 @@ pub trait Simd: Copy {
     /// # Safety
     /// A vector of codes can be read.
     unsafe fn look_up(self, words: &Words, codes: *const u16) -> (Self::Floats, Self::Floats);
-    /// The same for columns.
+    /// [`Simd::look_up`] by columns instead of codes.
     ///
     /// # Safety
     /// A vector of columns can be read, and each has a word.

@@ -7,7 +7,7 @@ use crate::classifier::kernel::{GROUP, Maxima, maxima_count};
 pub trait Scorer: Copy {
     type Code;
 
-    /// Scores a vector of entries: returns what is stored, and lower bounds of the single scores.
+    /// Scores a vector of entries. Returns the scores to store, and lower bounds of the single scores.
     ///
     /// # Safety
     /// A vector of codes and one of values can be read.
@@ -106,7 +106,7 @@ pub fn score<S: Simd, E: Scorer>(
     }
 }
 
-/// How many entries ahead a row is prefetched.
+/// The distance of prefetching, in entries.
 const PREFETCH_DISTANCE: usize = 512;
 
 /// Scores with that many registers of maxima.
@@ -131,7 +131,7 @@ unsafe fn score_with<S: Simd, E: Scorer, const REGISTERS: usize>(
     let mut largest = [nothing; REGISTERS];
     let whole = length - length % (S::LANES * REGISTERS);
     let mut at = 0;
-    // SAFETY: `at` and a vector from there on stay within what the caller promised.
+    // SAFETY: a vector from `at` on ends within the promised lengths.
     unsafe {
         while at < whole {
             for group in largest.chunks_exact_mut(GROUP / S::LANES) {
