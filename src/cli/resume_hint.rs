@@ -1,7 +1,7 @@
 //! The command line that resumes a stopped run.
 
 use crate::error::{Error, ExitStatus};
-use crate::slurm::shell_quoted;
+use crate::slurm::shell_line;
 use crate::world::World;
 
 /// Adds the command line that resumes the run to the message of a stopped run. `option` makes the command resume; a command
@@ -17,11 +17,8 @@ pub(super) fn add_resume_command(world: &World, error: Error, option: Option<&st
 /// The command line that resumes.
 fn resume_command(arguments: &[String], option: Option<&str>) -> String {
     let kept = arguments.iter().filter(|&argument| option.is_some() || argument != "--force");
-    let mut words: Vec<String> = kept.map(|argument| shell_quoted(argument)).collect();
-    if let Some(option) = option.filter(|&option| !arguments.iter().any(|argument| argument == option)) {
-        words.push(option.into());
-    }
-    words.join(" ")
+    let missing = option.filter(|&option| !arguments.iter().any(|argument| argument == option));
+    shell_line(&kept.cloned().chain(missing.map(str::to_owned)).collect::<Vec<_>>())
 }
 
 #[cfg(test)]

@@ -55,7 +55,8 @@ impl Console {
         Ok(Console {
             is_root: world.is_root(),
             is_quiet,
-            has_bars: world.is_root() && !is_quiet && has_cursor,
+            // Log lines would break the bars.
+            has_bars: world.is_root() && !is_quiet && has_cursor && !tracing::enabled!(tracing::Level::INFO),
             // Open MPI gives its ranks a terminal as standard output even when its own is a file.
             has_colour: has_cursor && stdout().is_terminal() && variable("NO_COLOR").is_none(),
             json,

@@ -11,7 +11,7 @@ use super::common::Context;
 use super::values::{MustBe, within};
 use crate::error::{Result, usage};
 use crate::job::TimeLimit;
-use crate::slurm::{JobRequest, Script, bundled_script, shell_quoted};
+use crate::slurm::{JobRequest, Script, bundled_script, shell_line, shell_quoted};
 use crate::store::StoreError;
 use crate::store::write_text;
 use crate::world::mpi_library;
@@ -79,6 +79,7 @@ pub(super) struct SlurmArgs {
 
 pub(super) fn run(context: &Context<'_>, args: &SlurmArgs) -> Result<()> {
     let Context { world, console, overwrite, .. } = context;
+    let out = args.out.as_ref().filter(|path| path.as_os_str() != "-");
     let (mut memory, mut needed, mut text) = (None, None, String::new());
     world.on_root(|| {
         let batch = BatchCommand::parse(&args.command)?;
@@ -87,12 +88,12 @@ pub(super) fn run(context: &Context<'_>, args: &SlurmArgs) -> Result<()> {
         let script = args.script(batch, needs.as_deref());
         text = script.to_string();
         memory = script.request.memory;
-        match &args.out {
+        match out {
             Some(path) => Ok(write_text(path, *overwrite, &text)?),
             None => Ok(()),
         }
     })?;
-    match &args.out {
+    match out {
         Some(path) => {
             match &memory {
                 Some(memory) => console.line(format_args!("memory per node: {memory}")),
@@ -166,9 +167,8 @@ impl SlurmArgs {
     }
 
     fn header_comment(&self) -> String {
-        let words: Vec<String> = self.command.iter().map(|word| shell_quoted(word)).collect();
         // A line break in a word would end the comment.
-        let command = words.join(" ").replace(['\n', '\r'], " ");
+        let command = shell_line(&self.command).replace(['\n', '\r'], " ");
         format!(
             "Written by `macrok slurm` {} for\n\n  macrok {command}\n\n\
              Submit it with sbatch from the folder in which that line works: the job runs there and writes its log there.",
