@@ -59,13 +59,13 @@ fn range_text<T: Display>(range: (Bound<T>, Bound<T>)) -> String {
     }
 }
 
-/// The formats of files for rows and classifiers. A further format is a line here.
-const OUTPUT_FORMATS: [(&str, &[&str]); 1] = [("HDF5", &["h5", "hdf5", "h5ad", "he5", "model"])];
+/// The formats of output files and their extensions. A further format is a line here.
+const OUTPUT_FORMATS: [(&str, &[&str]); 1] = [("HDF5", &["h5", "hdf5", "h5ad"])];
 
-/// Extensions that belong to other formats.
-const FOREIGN: [&str; 25] = [
-    "7z", "arff", "arrow", "bz2", "csv", "feather", "gz", "htm", "html", "json", "jsonl", "mat", "md", "npy",
-    "npz", "parquet", "pickle", "pkl", "svm", "toml", "tsv", "txt", "xml", "xz", "zip",
+/// Extensions that promise another format, unless it is one of [`OUTPUT_FORMATS`].
+const FOREIGN: [&str; 24] = [
+    "7z", "arff", "arrow", "bz2", "csv", "feather", "gz", "htm", "html", "json", "jsonl", "md", "npy", "npz",
+    "parquet", "pickle", "pkl", "svm", "toml", "tsv", "txt", "xml", "xz", "zip",
 ];
 
 /// Returns a parser of the names of output files: no pipe, and no extension of a format that is not written.
@@ -76,22 +76,19 @@ pub(super) fn output_file() -> impl TypedValueParser<Value = PathBuf> {
     })
 }
 
-/// Why a file with this name cannot be written: "the name of ..., because ...".
+/// Returns the end of the message about a name that cannot be written to, or `None` if it can.
 fn foreign_name(path: &Path) -> Option<String> {
     let formats: Vec<String> =
         OUTPUT_FORMATS.iter().map(|(name, extensions)| format!("{name} (.{})", extensions[0])).collect();
     let formats = formats.join(" or ");
     if path.as_os_str() == "-" {
-        return Some(format!("the name of a file, because {formats} cannot be written to a pipe"));
+        return Some(format!("a file, because {formats} cannot be written to a pipe"));
     }
     let extension = path.extension()?.to_string_lossy().to_lowercase();
     let right = path.with_extension(OUTPUT_FORMATS[0].1[0]);
-    FOREIGN.contains(&extension.as_str()).then(|| {
-        format!(
-            "the name of an output in a format that can be written: {formats}, such as {}",
-            right.display()
-        )
-    })
+    let is_output = OUTPUT_FORMATS.iter().any(|(_, extensions)| extensions.contains(&extension.as_str()));
+    (!is_output && FOREIGN.contains(&extension.as_str()))
+        .then(|| format!("a file in a format that macrok writes: {formats}, such as {}", right.display()))
 }
 
 #[cfg(test)]

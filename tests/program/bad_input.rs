@@ -357,13 +357,13 @@ const CASES: &[Case] = &[
     command(
         "a pipe for HDF5",
         "predict c.h5 --marginals d.h5 --out -",
-        "--out is -, but must be the name of a file, because HDF5 (.h5) cannot be written to a pipe",
+        "--out is -, but must be a file, because HDF5 (.h5) cannot be written to a pipe",
         prepare_good,
     ),
     command(
         "an output that promises text",
         "predict c.h5 --marginals d.h5 -o pred.txt",
-        "--out is pred.txt, but must be the name of an output in a format that can be written: HDF5 (.h5), such as pred.h5",
+        "--out is pred.txt, but must be a file in a format that macrok writes: HDF5 (.h5), such as pred.h5",
         prepare_good,
     ),
     command(

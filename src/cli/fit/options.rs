@@ -26,7 +26,7 @@ pub(in crate::cli) struct FitOptions {
     /// Value added to every denominator of the metric, as a fraction of the instances
     #[arg(long, default_value_t = 1e-9, value_parser = positive())]
     epsilon: f64,
-    /// Number of imaginary instances in every denominator: sets --epsilon to C / n
+    /// Number of imaginary instances in every denominator: epsilon becomes C / n
     #[arg(long, value_name = "C", conflicts_with = "epsilon", value_parser = positive())]
     smoothing: Option<f64>,
     /// Labels that a rule may choose from
