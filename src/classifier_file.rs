@@ -140,11 +140,6 @@ impl ClassifierFile {
         })
     }
 
-    /// Reads only the fingerprint, if recorded.
-    pub fn read_fingerprint(path: &Path) -> Result<Option<String>> {
-        Ok(read_text_attribute(Hdf5File::open(path)?.hdf5(), "made_from"))
-    }
-
     /// Writes `file`, rank 0's. Equal runs write equal files apart from the seconds. Collective.
     pub fn write(
         file: Option<&ClassifierFile>,

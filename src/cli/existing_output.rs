@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::common::Context;
 use crate::checkpoint::{CheckpointPolicy, Fingerprint};
 use crate::error::{Error, Result, usage};
-use crate::store::Overwrite;
+use crate::store::{Overwrite, read_fingerprint};
 
 /// The files that a command reads and writes.
 pub(super) struct RunFiles<'a> {
@@ -17,8 +17,6 @@ pub(super) struct RunFiles<'a> {
     /// `None` without checkpoints.
     pub checkpoint_policy: Option<&'a CheckpointPolicy>,
     pub resume: bool,
-    /// Reads the fingerprint of an output.
-    pub read_fingerprint: fn(&Path) -> Option<String>,
 }
 
 /// The state of the output files. Only rank 0 knows it.
@@ -44,7 +42,7 @@ impl<'a> ExistingOutput<'a> {
     }
 
     fn inspect_on_root(&mut self, context: &Context<'_>, requested: &Fingerprint) -> Result<()> {
-        let RunFiles { inputs, out, checkpoint_policy, resume, read_fingerprint } = &self.files;
+        let RunFiles { inputs, out, checkpoint_policy, resume } = &self.files;
         context.check_distinct_paths(out, inputs)?;
         let there = *resume && out.symlink_metadata().is_ok();
         let made = there.then(|| read_fingerprint(out)).flatten();

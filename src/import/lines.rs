@@ -113,7 +113,9 @@ pub(super) fn read_line(line: &str, limits: &Limits, block: &mut RowBlock) -> Re
 fn read_label(text: &str, limits: &Limits) -> Result<u32, TextProblem> {
     let label = parse_number::index(text).ok_or_else(|| TextProblem::Label { found: excerpt(text) })?;
     match limits.labels {
-        Some(labels) if label as usize >= labels => Err(TextProblem::LabelOutOfRange { label, labels }),
+        Some(labels) if label as usize >= labels => {
+            Err(TextProblem::LabelOutOfRange { label, labels, by: "the header" })
+        }
         _ => Ok(label),
     }
 }

@@ -84,7 +84,7 @@ fn read_score(field: &str, known: Option<LabelCount>) -> Result<(u32, f64), Text
         field.split_once(':').ok_or_else(|| TextProblem::ScorePair { found: excerpt(field) })?;
     let label = parse_number::index(label).ok_or_else(|| TextProblem::Label { found: excerpt(label) })?;
     if let Some(LabelCount { labels, by }) = known.filter(|known| label as usize >= known.labels) {
-        return Err(TextProblem::ScoredLabel { label, labels, by });
+        return Err(TextProblem::LabelOutOfRange { label, labels, by });
     }
     // 64 bits, because rounding to 32 would hide a probability just above 1.
     let (value, found) = (excerpt(score), excerpt(field));

@@ -19,8 +19,8 @@ pub enum TextProblem {
     TooManyRows { promised: usize, found: usize },
     #[error("label '{found}' is not a whole number from 0 to {}", MAX_COLUMNS - 1)]
     Label { found: String },
-    #[error("label {label} is out of range; the header allows {}", index_range(*labels))]
-    LabelOutOfRange { label: u32, labels: usize },
+    #[error("label {label} is out of range; {by} allows {}", index_range(*labels))]
+    LabelOutOfRange { label: u32, labels: usize, by: &'static str },
     #[error("label {label} occurs twice; name each label of a row once")]
     LabelTwice { label: u32 },
     #[error("'{found}' is not a feature; write index:value")]
@@ -41,8 +41,6 @@ pub enum TextProblem {
     // Predictions
     #[error("'{found}' is not a label with a score; write label:score")]
     ScorePair { found: String },
-    #[error("label {label} is out of range; {by} allows {}", index_range(*labels))]
-    ScoredLabel { label: u32, labels: usize, by: &'static str },
     #[error(
         "label {label} has the score {score}, but a probability must be in [0, 1]; convert scores to probabilities \
          first, or pass --clamp to move them to the nearest bound"

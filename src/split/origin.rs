@@ -1,9 +1,7 @@
 //! The record of a part's origin: the dataset `rows` and its attributes.
 
-use hdf5::types::VarLenUnicode;
-
 use super::Split;
-use crate::store::Hdf5File;
+use crate::store::{Hdf5File, read_text_attribute, write_text_attribute};
 
 /// The origin of a part's rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,8 +31,7 @@ impl Origin {
         dataset.new_attr_builder().with_data(fractions.values()).create("fractions")?;
         dataset.new_attr::<u64>().create("part")?.write_scalar(&(part as u64 + 1))?;
         for (name, text) in [("method", method.name()), ("source", self.file.as_str())] {
-            let text: VarLenUnicode = text.replace('\0', " ").parse().unwrap_or_default();
-            dataset.new_attr::<VarLenUnicode>().create(name)?.write_scalar(&text)?;
+            write_text_attribute(&dataset, name, text)?;
         }
         Ok(())
     }
@@ -42,8 +39,8 @@ impl Origin {
 
 /// Returns the record of a file, if it is a part.
 pub fn read_recorded_split(file: &Hdf5File) -> Option<RecordedSplit> {
-    let rows = file.dataset("rows")?;
-    let text = |name: &str| file.text_attribute("rows", name);
+    let rows = file.hdf5().dataset("rows").ok()?;
+    let text = |name: &str| read_text_attribute(&rows, name);
     let number = |name: &str| rows.attr(name).ok()?.read_scalar::<u64>().ok();
     Some(RecordedSplit {
         source: text("source")?,

@@ -10,6 +10,7 @@ use hdf5::file::{FileAccessBuilder, FileBuilder, OpenMode};
 
 use super::error::{Result, StoreError};
 use super::file_locks::{LockMode, LockProblem, lock_problem};
+use super::matrix_file::read_text_attribute;
 
 /// An HDF5 file opened for reading. Clones share the open file.
 #[derive(Clone)]
@@ -64,20 +65,6 @@ impl Hdf5File {
         self.file.link_exists(name)
     }
 
-    /// Returns a dataset at the top level, if it exists.
-    pub fn dataset(&self, name: &str) -> Option<hdf5::Dataset> {
-        self.file.dataset(name).ok()
-    }
-
-    /// Returns a text attribute of a group or dataset, if it exists.
-    pub fn text_attribute(&self, of: &str, name: &str) -> Option<String> {
-        if let Ok(group) = self.file.group(of) {
-            return super::matrix_file::read_text_attribute(&group, name);
-        }
-        let dataset = self.file.dataset(of).ok()?;
-        super::matrix_file::read_text_attribute(&dataset, name)
-    }
-
     pub(super) fn place_of(&self, name: &str) -> String {
         format!("{}:{name}", self.path.display())
     }
@@ -95,6 +82,11 @@ impl Hdf5File {
         }
         StoreError::Hdf5 { place, action: action.to_owned(), detail }
     }
+}
+
+/// Reads the fingerprint of a classifier or a model, if the file has one.
+pub fn read_fingerprint(path: &Path) -> Option<String> {
+    read_text_attribute(&Hdf5File::open(path).ok()?.file, "made_from")
 }
 
 /// Opens a file that has the signature of HDF5.

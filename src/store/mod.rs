@@ -15,14 +15,12 @@ mod slab;
 mod temp_file;
 
 pub use atomic_write::{Overwrite, resolve_symlink, sync_folder, write_text};
-pub use error::Result;
-pub use error::StoreError;
+pub use error::{Result, StoreError};
 pub use file_kind::FileKind;
 pub use file_locks::reads_without_locks;
-pub use hdf5_file::{Hdf5File, library_is_thread_safe, library_version};
+pub use hdf5_file::{Hdf5File, library_is_thread_safe, library_version, read_fingerprint};
 pub use location::{Location, Role};
-pub use matrix_file::MatrixFile;
-pub use matrix_file::read_text_attribute;
+pub use matrix_file::{MatrixFile, read_text_attribute};
 pub use model_file::{ArrayNumbers, ModelArray, ModelFile};
 pub use names::{read_names, write_names};
 pub use parallel_write::{

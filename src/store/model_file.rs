@@ -139,11 +139,6 @@ impl ModelFile {
         Ok(model)
     }
 
-    /// Reads only the fingerprint of a model; `None` if it was not recorded.
-    pub fn read_fingerprint(path: &Path) -> Result<Option<String>> {
-        Ok(read_text_attribute(&Hdf5File::open(path)?.file, "made_from"))
-    }
-
     fn read_header(file: &Hdf5File) -> Result<ModelFile> {
         let wrong =
             |detail: String| StoreError::Malformed { file: file.path.to_path_buf(), kind: "model", detail };

@@ -2,7 +2,6 @@
 
 use super::FitArgs;
 use crate::checkpoint::CheckpointPolicy;
-use crate::classifier_file::ClassifierFile;
 use crate::cli::existing_output::RunFiles;
 use crate::error::{Result, usage};
 use crate::load::LoadOptions;
@@ -49,7 +48,6 @@ impl FitArgs {
             out: &request.out,
             checkpoint_policy: request.checkpoint_policy.as_ref(),
             resume: self.stop.resume,
-            read_fingerprint: |path| ClassifierFile::read_fingerprint(path).ok().flatten(),
         }
     }
 }

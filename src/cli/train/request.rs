@@ -5,7 +5,7 @@ use crate::checkpoint::{CheckpointPolicy, Fingerprint};
 use crate::cli::existing_output::RunFiles;
 use crate::error::Result;
 use crate::estimate::{CalibrationOptions, EstimatorOptions};
-use crate::store::{Location, ModelFile, Overwrite, Role};
+use crate::store::{Location, Overwrite, Role};
 
 /// A training that is ready to run.
 pub(super) struct TrainRequest<'t> {
@@ -25,7 +25,6 @@ impl TrainRequest<'_> {
             out: &self.args.out,
             checkpoint_policy: self.checkpoint_policy.as_ref(),
             resume: self.args.stop.resume,
-            read_fingerprint: |path| ModelFile::read_fingerprint(path).ok().flatten(),
         }
     }
 

@@ -62,9 +62,7 @@ fn read_dense(
         match after.trim_start().strip_prefix(',') {
             Some(after) => rest = after,
             None if after.trim_start().is_empty() => break,
-            None => {
-                return Err(TextProblem::Quote { found: excerpt(rest.trim_start()) });
-            }
+            None => return Err(TextProblem::Quote { found: excerpt(rest.trim_start()) }),
         }
     }
     if found != width {
@@ -110,12 +108,9 @@ fn read_sparse(
         return Err(wrong(line));
     }
     seen.sort_unstable();
-    match seen.windows(2).find(|pair| pair[0] == pair[1]) {
-        None => Ok(()),
-        Some(pair) => {
-            Err(TextProblem::SparseTwice { index: pair[0], attribute: excerpt(&attributes[pair[0]].name) })
-        }
-    }
+    seen.windows(2).find(|pair| pair[0] == pair[1]).map_or(Ok(()), |pair| {
+        Err(TextProblem::SparseTwice { index: pair[0], attribute: excerpt(&attributes[pair[0]].name) })
+    })
 }
 
 fn read_value(attribute: &Attribute, role: AttributeRole, text: &str) -> Result<f32, TextProblem> {
@@ -128,28 +123,24 @@ fn read_value(attribute: &Attribute, role: AttributeRole, text: &str) -> Result<
         found: excerpt(text),
         allowed: allowed.to_owned(),
     };
+    let not_binary = || TextProblem::LabelValue { attribute: name(), found: excerpt(text) };
     let value = match &attribute.values {
         Values::Number => parse_number::value(text).map_err(|why| match why {
             NumberError::NotANumber => wrong("a number is needed"),
             NumberError::NotFinite => wrong("a value must be a finite 32-bit number"),
-        }),
-        Values::Binary { .. } => match text {
-            "0" => Ok(0.0),
-            "1" => Ok(1.0),
-            _ => Err(wrong("it is declared {0,1}")),
+        })?,
+        Values::Binary { .. } if text == "0" => 0.0,
+        Values::Binary { .. } if text == "1" => 1.0,
+        Values::Binary { .. } => return Err(wrong("it is declared {0,1}")),
+        Values::Listed(list) => match list.get(text) {
+            None => return Err(wrong("that is not one of its declared values")),
+            // Positions in the list do not tell which value means 1, so labels cannot be listed.
+            Some(_) if matches!(role, AttributeRole::Label(_)) => return Err(not_binary()),
+            Some(&position) => position as f32,
         },
-        Values::Listed(list) => match (list.get(text), role) {
-            (Some(_), AttributeRole::Label(_)) => {
-                Err(TextProblem::LabelValue { attribute: name(), found: excerpt(text) })
-            }
-            (Some(&position), AttributeRole::Feature(_)) => Ok(position as f32),
-            (None, _) => Err(wrong("that is not one of its declared values")),
-        },
-    }?;
+    };
     match role {
-        AttributeRole::Label(_) if value != 0.0 && value != 1.0 => {
-            Err(TextProblem::LabelValue { attribute: name(), found: excerpt(text) })
-        }
+        AttributeRole::Label(_) if value != 0.0 && value != 1.0 => Err(not_binary()),
         _ => Ok(value),
     }
 }

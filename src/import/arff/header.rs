@@ -71,10 +71,8 @@ impl ArffHeader {
             _ => match kind.strip_prefix('{').and_then(|k| k.strip_suffix('}')) {
                 Some(list) => read_list(list)?,
                 None => {
-                    return Err(TextProblem::AttributeType {
-                        attribute: excerpt(&name),
-                        found: excerpt(kind),
-                    });
+                    let (attribute, found) = (excerpt(&name), excerpt(kind));
+                    return Err(TextProblem::AttributeType { attribute, found });
                 }
             },
         };
@@ -97,9 +95,7 @@ fn read_list(list: &str) -> Result<Values, TextProblem> {
         match after.trim_start().strip_prefix(',') {
             Some(after) => rest = after,
             None if after.trim().is_empty() => break,
-            None => {
-                return Err(TextProblem::Declaration { found: excerpt(after) });
-            }
+            None => return Err(TextProblem::Declaration { found: excerpt(after) }),
         }
     }
     let texts: Vec<&str> = values.iter().map(String::as_str).collect();

@@ -8,14 +8,14 @@ use crate::sparse::{Csr, CsrBuilder};
 
 /// Reads the cells that are not zero, with rows and columns as NumPy indexes them.
 pub(super) fn read(array: &Array, cells: &mut CellChecker) -> Result<Csr, MatrixProblem> {
-    let &[rows, columns @ 1..=MAX_COLUMNS] = &array.shape[..] else {
-        return Err(MatrixProblem::Shape { found: format!("{:?}", array.shape) });
+    let &[rows, columns @ 1..=MAX_COLUMNS] = &array.header.shape[..] else {
+        return Err(MatrixProblem::Shape { found: format!("{:?}", array.header.shape) });
     };
     array.require_numbers()?;
     let mut matrix = CsrBuilder::default();
     for row in 0..rows {
         for column in 0..columns {
-            let at = if array.fortran { column * rows + row } else { row * columns + column };
+            let at = if array.header.fortran { column * rows + row } else { row * columns + column };
             let value = array.number(at);
             if value == 0.0 {
                 continue;

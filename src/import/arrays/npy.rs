@@ -7,14 +7,11 @@ use crate::import::matrix_problem::MatrixProblem;
 #[derive(Debug)]
 pub(super) struct Array {
     name: String,
-    descr: String,
+    pub header: NpyHeader,
     class: ElementClass,
     size: usize,
     big_endian: bool,
-    pub fortran: bool,
-    pub shape: Vec<usize>,
     bytes: Vec<u8>,
-    data: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,22 +43,13 @@ impl Array {
                 promised: promised.map_or("more than fit".to_owned(), |n| n.to_string()),
             });
         }
-        Ok(Array {
-            name: name.to_owned(),
-            class,
-            size,
-            big_endian: header.descr.starts_with('>'),
-            descr: header.descr,
-            fortran: header.fortran,
-            shape: header.shape,
-            bytes,
-            data: header.data,
-        })
+        let (name, big_endian) = (name.to_owned(), header.descr.starts_with('>'));
+        Ok(Array { name, header, class, size, big_endian, bytes })
     }
 
     /// Returns the number of entries.
     pub fn len(&self) -> usize {
-        (self.bytes.len() - self.data) / self.size
+        (self.bytes.len() - self.header.data) / self.size
     }
 
     /// Fails unless the entries are numbers, as [`Array::number`] requires.
@@ -107,7 +95,7 @@ impl Array {
 
     /// Returns the string of an array with a single entry.
     pub fn string(&self) -> Result<String, MatrixProblem> {
-        let bytes = &self.bytes[self.data..];
+        let bytes = &self.bytes[self.header.data..];
         let text: String = match self.class {
             ElementClass::Bytes if self.len() == 1 => bytes.iter().map(|&b| char::from(b)).collect(),
             ElementClass::Unicode if self.len() == 1 => bytes
@@ -121,7 +109,7 @@ impl Array {
     }
 
     fn bits(&self, at: usize) -> u64 {
-        let start = self.data + at * self.size;
+        let start = self.header.data + at * self.size;
         let mut word = [0; 8];
         let stored = &self.bytes[start..start + self.size];
         word[..self.size].copy_from_slice(stored);
@@ -132,7 +120,7 @@ impl Array {
     }
 
     fn wrong_type(&self, supported: &'static str) -> MatrixProblem {
-        MatrixProblem::Type { member: self.name.clone(), found: self.descr.clone(), supported }
+        MatrixProblem::Type { member: self.name.clone(), found: self.header.descr.clone(), supported }
     }
 }
 

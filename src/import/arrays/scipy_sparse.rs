@@ -68,7 +68,7 @@ fn read_coordinates(
         return Ok((row, read_indices("col", &col, 0..entries, columns)?));
     }
     let coords = archive.array("coords")?;
-    if coords.fortran || coords.shape[..] != [2, entries] {
+    if coords.header.fortran || coords.header.shape[..] != [2, entries] {
         let promised = entries.saturating_mul(2);
         return Err(MatrixProblem::Entries { member: "coords", found: coords.len(), promised });
     }
