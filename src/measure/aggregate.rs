@@ -17,8 +17,10 @@ pub(super) struct Aggregate {
     program: Program,
     pub budget: f64,
     pub epsilon: f64,
-    zero_without_true_positives: bool,
-    ignores_labels_without_positives: bool,
+    /// Whether labels without true positives certainly add exactly 0.
+    pub zero_without_true_positives: bool,
+    /// Whether labels without positives certainly add exactly 0, whatever is predicted, and so have gradient 0.
+    pub ignores_labels_without_positives: bool,
 }
 
 /// The result of a pass over some labels for an aggregation. Results for different labels can be merged.
@@ -99,16 +101,6 @@ impl Aggregate {
             zero_without_true_positives,
             ignores_labels_without_positives,
         }
-    }
-
-    /// Whether labels without true positives certainly add exactly 0.
-    pub(super) fn is_zero_without_true_positives(&self) -> bool {
-        self.zero_without_true_positives
-    }
-
-    /// Whether labels without positives certainly add exactly 0, whatever is predicted, and so have gradient 0.
-    pub(super) fn ignores_labels_without_positives(&self) -> bool {
-        self.ignores_labels_without_positives
     }
 
     /// Scratch space for [`Aggregate::statistic`].

@@ -29,7 +29,7 @@ pub struct Objective {
 impl Objective {
     /// Whether labels without positives add exactly 0, whatever is predicted, and have gradient 0.
     pub fn ignores_labels_without_positives(&self) -> bool {
-        self.aggregates.iter().all(Aggregate::ignores_labels_without_positives)
+        self.aggregates.iter().all(|aggregate| aggregate.ignores_labels_without_positives)
     }
 
     /// The same metric for tensors that omit this number of labels without positives. Means are still over all labels.

@@ -3,7 +3,6 @@
 use rayon::prelude::*;
 
 use super::active_labels::{ActiveLabels, SegmentBuffers};
-use super::aggregate::Aggregate;
 use super::confusion::ConfusionTensor;
 use super::label_blocks::{GROUP_BLOCKS, GROUP_LABELS, MIN_TASK_BLOCKS};
 use super::objective::Objective;
@@ -34,7 +33,7 @@ impl<'a> Segment<'a> {
 
     /// The same segment, prepared for many evaluations.
     pub(super) fn prepared(self, space: &'a mut SegmentBuffers) -> Segment<'a> {
-        if !self.objective.aggregates.iter().any(Aggregate::is_zero_without_true_positives) {
+        if !self.objective.aggregates.iter().any(|aggregate| aggregate.zero_without_true_positives) {
             return self;
         }
         space.0.resize_with(self.from.labels().div_ceil(GROUP_LABELS), ActiveLabels::default);

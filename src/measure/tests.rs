@@ -579,7 +579,7 @@ fn labels_without_true_positives_are_skipped_only_if_they_are_zero() {
         ("macro(tp / (fp - fn))", false),
         ("macro(log(1 + tp))", false),
     ] {
-        assert_eq!(bind(formula).aggregates[0].is_zero_without_true_positives(), skips, "{formula}");
+        assert_eq!(bind(formula).aggregates[0].zero_without_true_positives, skips, "{formula}");
     }
 }
 
