@@ -19,11 +19,11 @@ impl Avx2 {
     }
 
     methods! {
-        pub fn from_lanes(self, numbers: [f32; 8]) -> __m256 {
+        pub fn pack(self, numbers: [f32; 8]) -> __m256 {
             let [a, b, c, d, e, f, g, h] = numbers;
             _mm256_setr_ps(a, b, c, d, e, f, g, h)
         }
-        pub fn ints_from_lanes(self, numbers: [u32; 8]) -> __m256i {
+        pub fn pack_ints(self, numbers: [u32; 8]) -> __m256i {
             let [a, b, c, d, e, f, g, h] = numbers.map(|number| number as i32);
             _mm256_setr_epi32(a, b, c, d, e, f, g, h)
         }

@@ -58,7 +58,7 @@ fn pick_top_k_with<const REGISTERS: usize>(
         // One by one: positions were written by overlapping stores, and a vector of them could only be read once all of those are
         // done.
         let eight = std::array::from_fn(|lane| scores[positions[from + lane] as usize]);
-        *numbers = simd.select(simd.first_lanes(found.saturating_sub(from)), simd.from_lanes(eight), nothing);
+        *numbers = simd.select(simd.first_lanes(found.saturating_sub(from)), simd.pack(eight), nothing);
     }
     pick_largest(simd, numbers, positions, k, best)
 }

@@ -41,15 +41,15 @@ fn gather_with<O: Copy + Into<u32>>(
                 at.map(|at| *values.get_unchecked(at)),
             )
         };
-        let (codes, offsets) = (simd.ints_from_lanes(codes), simd.ints_from_lanes(offsets));
+        let (codes, offsets) = (simd.pack_ints(codes), simd.pack_ints(offsets));
         let columns = columns(simd, row.coding(), codes, offsets);
         let columns = simd.or_zero(simd.first_lanes(short_list.length.saturating_sub(from)), columns);
-        let positions = simd.ints_from_lanes(at.map(|at| at as u32));
+        let positions = simd.pack_ints(at.map(|at| at as u32));
         // SAFETY: there is space for a vector of each.
         unsafe {
             simd.store_ints(short_list.positions[from..from + LANES].as_mut_ptr(), positions);
             simd.store_ints(short_list.columns[from..from + LANES].as_mut_ptr(), columns);
-            simd.store(short_list.values[from..from + LANES].as_mut_ptr(), simd.from_lanes(values));
+            simd.store(short_list.values[from..from + LANES].as_mut_ptr(), simd.pack(values));
         }
     }
 }
