@@ -104,3 +104,20 @@ pub fn score(parts: &[(f64, &Tally)], epsilon: f64, formulas: &[Metric]) -> Resu
     scores.extend(formulas.iter().map(|metric| (metric.text().to_owned(), value(metric))));
     Ok(scores)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn joins_names_of_the_same_number_only() {
+        let summary = |numbers: [f64; 4]| -> Vec<(String, Summary)> {
+            let names = ["macro-accuracy", "micro-accuracy", "macro-balanced-accuracy", "macro-auc"];
+            let rows = names.into_iter().zip(numbers);
+            rows.map(|(name, mean)| (name.to_owned(), Summary { mean, std: 0.0 })).collect()
+        };
+        let joined = join_equal(&summary([0.9, 0.9, 0.75, 0.5]));
+        let names: Vec<&str> = joined.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["macro-accuracy = micro-accuracy", "macro-balanced-accuracy", "macro-auc"]);
+    }
+}

@@ -1,3 +1,5 @@
+use std::sync::Mutex;
+
 use super::column_space::ColumnSpace;
 use super::frank_wolfe::FrankWolfe;
 use super::*;
@@ -5,6 +7,7 @@ use crate::checkpoint::SavedParts;
 use crate::classifier::{Candidates, count_predictions};
 use crate::job::StopControl;
 use crate::measure::{ConfusionTensor, Metric};
+use crate::progress::Progress;
 use crate::shard::{Marginals, Shard, Targets, TrueLabels};
 use crate::sparse::Csr;
 use crate::synth::{Generator, SynthShape, generate};
@@ -57,6 +60,39 @@ fn reports_the_limit_of_iterations_after_a_stall() {
         assert_eq!(cut.end.reason, EndReason::Iterations, "after {max_iterations}");
         assert_eq!(cut.passes, max_iterations + 1, "the initial rule's pass counts too");
     }
+}
+
+/// Keeps the table of a fit.
+#[derive(Default)]
+struct Table(Mutex<Vec<String>>);
+
+impl Progress for Table {
+    fn row(&self, line: &str) {
+        self.0.lock().unwrap().push(line.to_owned());
+    }
+}
+
+#[test]
+fn the_last_rows_of_the_table_show_the_number_that_ended_the_fit() {
+    let (world, shard) = (World::alone(), shard());
+    let (data, metric) = (FitData::new(&world, &shard), Metric::parse("macro-f1").unwrap());
+    let problem = FitProblem {
+        data: &data,
+        metric: &metric,
+        k: K,
+        initial: InitialClassifier::TopK,
+        options: DEFAULTS,
+    };
+    let table = Table::default();
+    let fit = super::fit(&world, problem, None, &StopControl::new(), &table).unwrap().fit.unwrap();
+    assert_eq!((fit.end.reason, fit.end.value), (EndReason::Gap, fit.gap));
+    assert!(fit.gap < DEFAULTS.min_gain);
+    let rows = table.0.into_inner().unwrap();
+    let not_taken: Vec<&String> = rows.iter().filter(|row| row.starts_with("not taken")).collect();
+    assert_eq!(not_taken.len(), fit.passes - 1 - fit.trajectory.len(), "{rows:#?}");
+    let gap = format!("{:.2e}", fit.gap);
+    assert!(not_taken[not_taken.len() - 3].contains(&gap), "the metric's own gradient: {rows:#?}");
+    assert!(fit.end.description(&DEFAULTS).contains(&gap));
 }
 
 #[test]

@@ -111,3 +111,23 @@ fn out_of_range_numbers_are_refused() {
         assert!(!folder.join("x.h5").exists(), "{ran}");
     }
 }
+
+#[test]
+fn evaluate_prints_each_number_once_and_no_deviation_of_one_rule() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    run(folder, "synth d.h5 --instances 300 --labels 20").ok();
+    let fit = "fit --marginals d.h5 --labels d.h5 -k 3 --metric";
+    run(folder, &format!("{fit} macro-recall --out one.h5")).ok();
+    run(folder, &format!("{fit} macro-precision --out several.h5")).ok();
+    let table = |classifier: &str| {
+        run(folder, &format!("evaluate {classifier} --marginals d.h5 --labels d.h5")).ok().stdout
+    };
+    let (one, several) = (table("one.h5"), table("several.h5"));
+    assert!(one.contains("one deterministic prediction") && !one.contains("deviation"), "{one}");
+    assert!(several.contains("deviation"), "{several}");
+    for text in [one, several] {
+        assert!(text.contains("instance-precision = micro-precision"), "{text}");
+        assert_eq!(text.matches("micro-precision").count(), 1, "{text}");
+    }
+}
