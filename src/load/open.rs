@@ -34,7 +34,7 @@ pub(super) fn open_with_labels(
 }
 
 /// Returns this rank's range of rows, balanced by stored entries. Collective.
-pub(super) fn rows_of_this_rank(world: &World, matrix: &MatrixFile) -> Result<Range<u64>> {
+pub(crate) fn rows_of_this_rank(world: &World, matrix: &MatrixFile) -> Result<Range<u64>> {
     let mut bounds = Vec::new();
     world.on_root(|| {
         let ranges = matrix.balanced_row_ranges(world.size())?;

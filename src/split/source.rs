@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Result, usage};
-use crate::load::read_csr;
+use crate::load::{read_csr, rows_of_this_rank};
 use crate::sparse::Csr;
 use crate::store::{Hdf5File, Location, MatrixFile, Role, ValueKind, read_names};
 use crate::world::World;
@@ -114,14 +114,8 @@ impl SplitSource {
     /// Returns the rows of this rank, balanced by the entries of the largest group. Collective.
     pub(super) fn rank_rows(&self, world: &World) -> Result<Range<u64>> {
         let largest = self.groups.iter().max_by_key(|group| group.entries).expect("there is a group").role;
-        let mut bounds = Vec::new();
-        world.on_root(|| {
-            let ranges = self.matrix(largest)?.balanced_row_ranges(world.size())?;
-            bounds = ranges.iter().flat_map(|range| [range.start, range.end]).collect();
-            Ok(())
-        })?;
-        world.broadcast(&mut bounds);
-        Ok(bounds[2 * world.rank()]..bounds[2 * world.rank() + 1])
+        let matrix = world.agree(self.matrix(largest))?;
+        rows_of_this_rank(world, &matrix)
     }
 
     pub(super) fn matrix(&self, role: Role) -> Result<MatrixFile> {

@@ -55,29 +55,23 @@ impl MatrixFile {
         {
             return Err(StoreError::NotCsr { place, found });
         }
+        let bad_type = |part: &str, found, allowed| {
+            let (place, part) = (place.clone(), part.to_owned());
+            StoreError::BadType { place, part, found, allowed }
+        };
         let part = |part: &'static str| {
-            let dataset =
-                group.dataset(part).map_err(|_| StoreError::MissingPart { place: place.clone(), part })?;
+            let missing = |_| StoreError::MissingPart { place: place.clone(), part };
+            let dataset = group.dataset(part).map_err(missing)?;
             if dataset.ndim() != 1 {
-                return Err(StoreError::BadType {
-                    place: place.clone(),
-                    part: part.into(),
-                    found: format!("an array of {} dimensions", dataset.ndim()),
-                    allowed: "a list",
-                });
+                let found = format!("an array of {} dimensions", dataset.ndim());
+                return Err(bad_type(part, found, "a list"));
             }
-            let name = format!("{}/{part}", location.group);
-            NumberDataset::open(file, name, dataset)
+            NumberDataset::open(file, format!("{}/{part}", location.group), dataset)
         };
         let (data, indices, indptr) = (part("data")?, part("indices")?, part("indptr")?);
         for (name, numbers) in [("indices", &indices), ("indptr", &indptr)] {
             if !numbers.is_integer() {
-                return Err(StoreError::BadType {
-                    place,
-                    part: name.into(),
-                    found: numbers.stored.clone(),
-                    allowed: "integers",
-                });
+                return Err(bad_type(name, numbers.stored.clone(), "integers"));
             }
         }
         let (rows, columns) = shape(&group, &place)?;

@@ -123,12 +123,16 @@ impl MatrixFile {
     ) -> Result<()> {
         let first_row = starts.rows.start + rows.start as u64;
         slab.ends.clear();
-        let mut checker = SlabChecker { matrix: self, content, first_row, slab };
         match &self.parts {
             MatrixDatasets::Csr { data, indices, .. } => {
-                checker.read_csr(data, indices, starts.before, &starts.starts[rows.start..=rows.end])
+                let (first, last) = (starts.starts[rows.start], starts.starts[rows.end]);
+                let ends = &starts.starts[rows.start + 1..=rows.end];
+                slab.ends.extend(ends.iter().map(|&end| (end - first) as usize));
+                let entries = starts.before + first..starts.before + last;
+                SlabChecker { matrix: self, content, first_row, slab }.read_csr(data, indices, entries)
             }
             MatrixDatasets::Dense(numbers) => {
+                let mut checker = SlabChecker { matrix: self, content, first_row, slab };
                 checker.clear();
                 let last_row = first_row + rows.len() as u64;
                 self.each_dense_row(numbers, first_row..last_row, |cells| {
@@ -172,25 +176,18 @@ struct SlabChecker<'m> {
 }
 
 impl SlabChecker<'_> {
-    fn read_csr(
-        &mut self,
-        data: &NumberDataset,
-        indices: &NumberDataset,
-        before: u64,
-        starts: &[u64],
-    ) -> Result<()> {
-        let (first, last) = (starts[0], starts[starts.len() - 1]);
-        let (begin, length) = (before + first, (last - first) as usize);
-        let Slab { columns, values, ends } = &mut *self.slab;
+    /// Reads entries of rows whose ends are in the slab.
+    fn read_csr(&mut self, data: &NumberDataset, indices: &NumberDataset, entries: Range<u64>) -> Result<()> {
+        let (begin, length) = (entries.start, (entries.end - entries.start) as usize);
+        let Slab { columns, values, .. } = &mut *self.slab;
         // Old contents are overwritten: clearing them first would take as long as reading.
         columns.resize(length, 0);
         values.resize(length, 0.0);
         let plain = indices.read_columns_if_i32(begin, columns)? && data.read_values_if_f32(begin, values)?;
-        ends.extend(starts[1..].iter().map(|&end| (end - first) as usize));
         if plain && self.content.allows_all(values) && self.columns_are_valid() {
             return Ok(());
         }
-        self.check_each_entry(data, indices, begin, length)
+        self.check_each_entry(data, indices, entries)
     }
 
     /// Whether all columns are in range and ascend in each row. Has no branch per entry.
@@ -225,13 +222,11 @@ impl SlabChecker<'_> {
         &mut self,
         data: &NumberDataset,
         indices: &NumberDataset,
-        begin: u64,
-        length: usize,
+        entries: Range<u64>,
     ) -> Result<()> {
-        let range = begin..begin + length as u64;
-        let values = data.read_values(range.clone())?;
-        let mut columns = Vec::with_capacity(length);
-        indices.for_each_integer(range, |column| columns.push(column))?;
+        let values = data.read_values(entries.clone())?;
+        let mut columns = Vec::with_capacity((entries.end - entries.start) as usize);
+        indices.for_each_integer(entries, |column| columns.push(column))?;
         let ends = std::mem::take(&mut self.slab.ends);
         self.clear();
         let mut at = 0;

@@ -66,8 +66,6 @@ fn check_rows(rows: &JobSample<'_>, made: &str) -> Result<(u64, String)> {
 }
 
 fn shape(named: &NamedFile<'_>) -> Result<(u64, u64)> {
-    let open = || -> std::result::Result<(u64, u64), StoreError> {
-        Ok(MatrixFile::open(named.location.clone())?.shape())
-    };
-    open().map_err(|error| named.item.error(Problem::File(error.into())))
+    let opened = MatrixFile::open(named.location.clone());
+    Ok(opened.map_err(|error| named.item.error(Problem::File(error.into())))?.shape())
 }
