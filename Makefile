@@ -117,9 +117,10 @@ do-test-python:
 			$(PYTEST_OPTIONS) tests/python; \
 	else sh tests/skip.sh "Python tests (no Python environment)"; fi
 
-# Further builds of the program share the dependencies and the tests of the first. They are not optimised. Without examples,
-# of which there are none, cargo would choose other features of dependencies than for tests.
-VARIANT = sh tests/share-dependencies.sh $(TARGET)/debug $(1)/debug && \
+# Further builds of the program, not optimised, start with compiled dependencies and are tested by the same test binary. With
+# --examples, although there are none, cargo chooses the features of dependencies as for tests.
+VARIANT = sh tests/share-dependencies.sh $(TARGET)-mpich/debug $(1)/debug && \
+	sh tests/share-dependencies.sh $(TARGET)/debug $(1)/debug && \
 	$(CARGO) build --locked --bin macrok --examples --config profile.dev.opt-level=0 --target-dir $(1)
 
 build-mpich: build-tests
@@ -136,7 +137,7 @@ do-test-mpich:
 	@if [ -e $(TARGET)-mpich/debug/macrok ]; then \
 		MACROK_BIN="$$(realpath $(TARGET)-mpich/debug/macrok)" MACROK_TEST_MPIRUN=mpirun.mpich \
 			LD_PRELOAD="$$(realpath $(TARGET)-mpich/yield.so)" $(call test_binary,program) --test-threads=2 \
-			ranks:: doctor::it_describes doctor::ranks_bound failures::a_rank_that run::any run::a_run \
+			ranks:: doctor::it_describes doctor::ranks_bound failures::a_rank run::any run::several \
 			--skip on_bibtex --skip on_many_labels; \
 	else sh tests/skip.sh "tests under MPICH (no program built with it)"; fi
 
