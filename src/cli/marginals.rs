@@ -53,14 +53,14 @@ pub(super) fn run(context: &Context<'_>, args: &MarginalsArgs) -> Result<()> {
     let labels = Location::in_file(&features.file, Role::Labels);
     let labelled = data.has(Role::Labels.group());
     let plan = plan_examples(world, &features, labelled.then_some(&labels))?;
-    world.agree(if plan.features() == model.features {
+    world.agree(if plan.features == model.features {
         Ok(())
     } else {
         let (file, data) = (args.model.clone(), features.to_string());
-        let (model, found) = (model.features, plan.features());
+        let (model, found) = (model.features, plan.features);
         Err(EstimateError::FeaturesDiffer { file, model, data, found })
     })?;
-    if let Some(found) = plan.labels() {
+    if let Some(found) = plan.labels {
         context.require(found == model.labels, || {
             let (file, data) = (args.model.display(), features.file.display());
             format!("{file}: the model is for {} labels, but {data} has {found}", model.labels)

@@ -1,7 +1,7 @@
 //! Inputs as users name them, and options of reading.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::error::{ImportError, InputProblem};
 use super::format::Format;
@@ -22,6 +22,23 @@ impl Group {
             Group::Features => "features",
             Group::Labels => "labels",
             Group::Marginals => "marginals",
+        }
+    }
+
+    /// Returns the group that the file name suggests, if it suggests exactly one.
+    ///
+    /// `marginal` and `proba` take precedence, because `y_proba.npz` and `label_probabilities.npz` hold marginals. `x` and
+    /// `y` count only as whole words: `train_x.npz`, `Y.trn.npz`.
+    pub(super) fn guess(path: &Path) -> Option<Group> {
+        let name = path.file_stem()?.to_string_lossy().to_lowercase();
+        let has_word = |word: &str| name.split(|c: char| !c.is_alphanumeric()).any(|part| part == word);
+        if name.contains("marginal") || name.contains("proba") {
+            return Some(Group::Marginals);
+        }
+        match (name.contains("feature") || has_word("x"), name.contains("label") || has_word("y")) {
+            (true, false) => Some(Group::Features),
+            (false, true) => Some(Group::Labels),
+            _ => None,
         }
     }
 }

@@ -10,7 +10,6 @@ mod combine;
 mod error;
 mod extreme_classification;
 mod format;
-mod guess_group;
 mod input;
 mod libsvm;
 mod lines;

@@ -57,9 +57,13 @@ impl Examples {
 
 /// Examples about to be loaded, of which only shapes have been read.
 pub struct ExamplesPlan<'w> {
+    pub rows: u64,
+    /// Number of features.
+    pub features: u64,
+    /// Number of labels, if labels were given.
+    pub labels: Option<u64>,
     world: &'w World,
-    features: MatrixFile,
-    labels: Option<MatrixFile>,
+    matrices: (MatrixFile, Option<MatrixFile>),
 }
 
 /// Opens features and, where given, labels. Collective.
@@ -69,35 +73,23 @@ pub fn plan_examples<'w>(
     labels: Option<&Location>,
 ) -> Result<ExamplesPlan<'w>> {
     let opened = open_with_labels(features, labels, ColumnMeaning::Features);
-    let (features, labels) = world.agree(opened)?;
-    Ok(ExamplesPlan { world, features, labels })
+    let matrices = world.agree(opened)?;
+    let (rows, features) = matrices.0.shape();
+    let labels = matrices.1.as_ref().map(|labels| labels.shape().1);
+    Ok(ExamplesPlan { rows, features, labels, world, matrices })
 }
 
 impl ExamplesPlan<'_> {
-    pub fn rows(&self) -> u64 {
-        self.features.shape().0
-    }
-
-    /// Returns the number of features.
-    pub fn features(&self) -> u64 {
-        self.features.shape().1
-    }
-
-    /// Returns the number of labels, if labels were given.
-    pub fn labels(&self) -> Option<u64> {
-        self.labels.as_ref().map(|labels| labels.shape().1)
-    }
-
     /// Reads the rows. Collective.
     pub fn load(self, held: RowDistribution) -> Result<Examples> {
-        let (world, total_rows) = (self.world, self.rows());
+        let ExamplesPlan { rows: total_rows, world, matrices: (features, labels), .. } = self;
         let rows = match held {
-            RowDistribution::Split => rows_of_this_rank(world, &self.features)?,
+            RowDistribution::Split => rows_of_this_rank(world, &features)?,
             RowDistribution::Replicated => 0..total_rows,
         };
         let read = |matrix, content| read_rows(world, matrix, rows.clone(), content);
-        let labels = self.labels.as_ref().map(|labels| read(labels, ValueKind::Labels)).transpose()?;
-        let features = read(&self.features, ValueKind::Finite)?;
+        let labels = labels.as_ref().map(|labels| read(labels, ValueKind::Labels)).transpose()?;
+        let features = read(&features, ValueKind::Finite)?;
         Ok(Examples { rows, total_rows, features, labels })
     }
 }

@@ -14,5 +14,5 @@ pub use memory_estimate::{ExtraMemory, memory_of_each_rank};
 pub(crate) use open::rows_of_this_rank;
 pub use plan::{LoadOptions, LoadPlan, LoadSummary, load_shard, plan_load};
 pub use positives::{LabelCounts, total_positives};
-pub use predictions::{PredictionShard, load_predictions};
+pub use predictions::load_predictions;
 pub use read::read_csr;

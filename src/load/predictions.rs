@@ -8,15 +8,9 @@ use crate::sparse::RowsView;
 use crate::store::{Location, ValueKind};
 use crate::world::World;
 
-/// Predictions with labels.
-pub struct PredictionShard {
-    /// The shard, whose matrix holds the scores of predicted labels instead of marginals.
-    pub shard: Shard,
-    pub k: usize,
-}
-
-/// Loads predictions and labels. Every row must have the same number of predicted labels, k. Collective.
-pub fn load_predictions(world: &World, predictions: &Location, labels: &Location) -> Result<PredictionShard> {
+/// Loads predictions and labels. Every row must have the same number of predicted labels, k. Returns a shard with the scores
+/// of predicted labels instead of marginals, and k. Collective.
+pub fn load_predictions(world: &World, predictions: &Location, labels: &Location) -> Result<(Shard, usize)> {
     let opened = open_with_labels(predictions, Some(labels), ColumnMeaning::Labels);
     let (matrix, labels) = world.agree(opened)?;
     let rows = rows_of_this_rank(world, &matrix)?;
@@ -39,6 +33,5 @@ pub fn load_predictions(world: &World, predictions: &Location, labels: &Location
     let labels = read_rows(world, &labels, rows.clone(), ValueKind::Labels)?;
     let marginals = Marginals::from(&scores);
     let targets = Targets::Labels(TrueLabels::new(labels, &marginals));
-    let shard = Shard { rows, total_rows, marginals, targets };
-    Ok(PredictionShard { shard, k })
+    Ok((Shard { rows, total_rows, marginals, targets }, k))
 }

@@ -6,7 +6,7 @@ use crate::classifier::{Mixture, Pick};
 use crate::classifier_file::ClassifierFile;
 use crate::error::{Result, usage};
 use crate::evaluate::{Evaluation, InversePropensities, Summary, score, summarise, tally};
-use crate::load::{ExtraMemory, LabelCounts, LoadOptions, PredictionShard, load_predictions, plan_load};
+use crate::load::{ExtraMemory, LabelCounts, LoadOptions, load_predictions, plan_load};
 use crate::progress::Progress;
 use crate::shard::{LabelId, Shard};
 use crate::store::Location;
@@ -76,7 +76,7 @@ pub fn load_for_classifier(
 
 /// Loads predictions and true labels. Collective.
 pub fn load_predicted(world: &World, predictions: &Location, labels: &Location) -> Result<(Shard, Subject)> {
-    let PredictionShard { shard, k } = load_predictions(world, predictions, labels)?;
+    let (shard, k) = load_predictions(world, predictions, labels)?;
     let picks = picks_by_score(&shard);
     Ok((shard, Subject::Predictions { picks, k }))
 }

@@ -6,11 +6,11 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use hdf5::file::{FileAccessBuilder, FileBuilder, OpenMode};
+use hdf5::file::{FileBuilder, OpenMode};
 
 use super::error::{Result, StoreError};
 use super::file_locks::{LockMode, LockProblem, lock_problem};
-use super::matrix_file::read_text_attribute;
+use super::text::read_text_attribute;
 
 /// An HDF5 file opened for reading. Clones share the open file.
 #[derive(Clone)]
@@ -27,7 +27,7 @@ impl Hdf5File {
         let bytes = open_bytes(path)?;
         let open = |locks: LockMode| {
             FileBuilder::new()
-                .with_fapl(|access| locks.set(chunk_cache(access)))
+                .with_fapl(|access| locks.set(access.chunk_cache(CHUNK_CACHE.0, CHUNK_CACHE.1, 1.0)))
                 .open_as(path, OpenMode::Read)
         };
         let usual = LockMode::for_reading(path);
@@ -106,16 +106,10 @@ fn open_bytes(path: &Path) -> Result<File> {
     if has_signature(&file).map_err(io)? { Ok(file) } else { Err(StoreError::NotHdf5 { file: path.into() }) }
 }
 
-/// Several threads read compressed chunks, each a block of rows at its own place: a chunk must stay cached until its last
-/// block has been read, or it is decompressed for each of them.
-fn chunk_cache(access: &mut FileAccessBuilder) -> &mut FileAccessBuilder {
-    access.chunk_cache(CHUNK_CACHE_SLOTS, CHUNK_CACHE_BYTES, 1.0)
-}
-
-/// Slots of a hash table: a prime well above the number of cached chunks.
-const CHUNK_CACHE_SLOTS: usize = 1009;
-
-const CHUNK_CACHE_BYTES: usize = 64 << 20;
+/// Slots of the chunk cache (a prime well above the number of chunks) and its bytes. Several threads read compressed chunks,
+/// each a block of rows at its own place: a chunk must stay until its last block has been read, or it is decompressed for
+/// each of them.
+const CHUNK_CACHE: (usize, usize) = (1009, 64 << 20);
 
 /// Looks for the signature of HDF5 at the start, or after a user block of 512 bytes, 1024, and so on.
 fn has_signature(file: &File) -> std::io::Result<bool> {

@@ -2,13 +2,12 @@
 
 use std::ops::Range;
 
-use hdf5::types::VarLenUnicode;
-
 use super::error::{Result, StoreError};
 use super::file_kind::FileKind;
 use super::hdf5_file::Hdf5File;
 use super::location::Location;
 use super::number_dataset::NumberDataset;
+use super::text::read_text_attribute;
 
 /// An opened matrix, of which only the shape has been read.
 pub struct MatrixFile {
@@ -169,17 +168,4 @@ fn shape(group: &hdf5::Group, place: &str) -> Result<(u64, u64)> {
         Ok(other) => Err(StoreError::BadShape { place: place.into(), found: format!("{other:?}") }),
         Err(error) => Err(StoreError::BadShape { place: place.into(), found: error.to_string() }),
     }
-}
-
-/// Reads a text attribute in any of the encodings that HDF5 has.
-pub fn read_text_attribute(location: &hdf5::Location, name: &str) -> Option<String> {
-    use hdf5::types::{FixedAscii, FixedUnicode, VarLenAscii};
-    let attribute = location.attr(name).ok()?;
-    attribute
-        .read_scalar::<VarLenUnicode>()
-        .map(|text| text.to_string())
-        .or_else(|_| attribute.read_scalar::<VarLenAscii>().map(|text| text.to_string()))
-        .or_else(|_| attribute.read_scalar::<FixedUnicode<256>>().map(|text| text.to_string()))
-        .or_else(|_| attribute.read_scalar::<FixedAscii<256>>().map(|text| text.to_string()))
-        .ok()
 }

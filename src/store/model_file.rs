@@ -11,8 +11,8 @@ use super::atomic_write::Overwrite;
 use super::error::{Result, StoreError};
 use super::file_kind::FileKind;
 use super::hdf5_file::Hdf5File;
-use super::matrix_file::read_text_attribute;
-use super::parallel_write::{write_file, write_text_attribute};
+use super::parallel_write::write_file;
+use super::text::{read_text_attribute, write_text_attribute};
 use crate::error;
 use crate::world::World;
 

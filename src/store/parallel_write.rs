@@ -14,12 +14,12 @@ use std::path::{Path, PathBuf};
 
 use hdf5::file::FileBuilder;
 use hdf5::plist::dataset_create::AllocTime;
-use hdf5::types::VarLenUnicode;
 
 use super::atomic_write::{Overwrite, resolve_symlink};
 use super::error::{Result, StoreError};
 use super::file_locks::LockMode;
 use super::temp_file::TempFile;
+use super::text::write_text_attribute;
 use crate::error;
 use crate::fault;
 use crate::heartbeat::beat;
@@ -244,10 +244,4 @@ fn write_pieces(path: &Path, pieces: &[DatasetPiece<'_>], places: &[u64]) -> Res
         }
     }
     file.sync_all().map_err(io("write it"))
-}
-
-pub fn write_text_attribute(at: &hdf5::Location, name: &str, text: &str) -> hdf5::Result<()> {
-    // A NUL would end the text early for every reader.
-    let text: VarLenUnicode = text.replace('\0', " ").parse().unwrap_or_default();
-    at.new_attr::<VarLenUnicode>().create(name)?.write_scalar(&text)
 }

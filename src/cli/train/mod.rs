@@ -161,9 +161,9 @@ fn load(context: &Context<'_>, request: &TrainRequest<'_>) -> Result<(Examples, 
     let plan = plan_examples(world, features, Some(labels))?;
     console.line(format_args!(
         "{features}: {} instances, {} features, {} labels",
-        format_count(plan.rows()),
-        format_count(plan.features()),
-        format_count(plan.labels().unwrap_or(0)),
+        format_count(plan.rows),
+        format_count(plan.features),
+        format_count(plan.labels.unwrap_or(0)),
     ));
     let distribution = request.estimator.row_distribution();
     let examples = plan.load(distribution)?;

@@ -45,25 +45,19 @@ fn read(source: SourceFile, request: &ReadRequest<'_>) -> Result<InputContents, 
         Some(list) => labels_by_list(&source, &header, list, options.label_count)?,
         None => labels_by_count(&source, &header, options)?,
     };
-    let (mut features, mut labels) = (0, 0);
-    let roles: Vec<AttributeRole> = is_label
-        .iter()
-        .map(|&label| {
-            let (next, role): (&mut u32, fn(u32) -> AttributeRole) = match label {
-                true => (&mut labels, AttributeRole::Label),
-                false => (&mut features, AttributeRole::Feature),
-            };
-            *next += 1;
-            role(*next - 1)
-        })
-        .collect();
+    let (mut features, mut labels) = (0.., 0..);
+    let role = |&label: &bool| match label {
+        true => labels.next().map(AttributeRole::Label),
+        false => features.next().map(AttributeRole::Feature),
+    };
+    let roles: Vec<AttributeRole> = is_label.iter().filter_map(role).collect();
     let layout = RowLayout::new(&header.attributes, &roles);
     let block = read_rows(&source, &lines, |line, block| read_row(line, &layout, block))?;
     let names = header.attributes.into_iter().zip(is_label);
     let mut part = InputContents::new(&source.path);
     part.label_names = Some(names.filter(|n| n.1).map(|n| n.0.name).collect());
-    part.matrices.push((Group::Features, block.features.finish(features as usize)));
-    part.matrices.push((Group::Labels, block.labels.finish(labels as usize)));
+    part.matrices.push((Group::Features, block.features.finish(features.start as usize)));
+    part.matrices.push((Group::Labels, block.labels.finish(labels.start as usize)));
     Ok(part)
 }
 

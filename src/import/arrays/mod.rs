@@ -11,7 +11,6 @@ mod zip;
 use super::combine::InputContents;
 use super::error::{ImportError, InputProblem};
 use super::format::{FileFormat, ReadRequest};
-use super::guess_group;
 use super::input::Group;
 use super::matrix_problem::MatrixProblem;
 use super::source::SourceFile;
@@ -39,11 +38,11 @@ const NPY: &[u8] = b"\x93NUMPY";
 fn read(source: SourceFile, request: &ReadRequest<'_>) -> Result<InputContents, ImportError> {
     let SourceFile { path, bytes } = source;
     let mut part = InputContents::new(&path);
-    let guess = || guess_group::guess(&path).ok_or_else(|| InputProblem::GroupUnknown { path: path.clone() });
     let group = match request.group {
         Some(group) => group,
         None => {
-            let group = guess()?;
+            let unknown = || InputProblem::GroupUnknown { path: path.clone() };
+            let group = Group::guess(&path).ok_or_else(unknown)?;
             part.note(format_args!("read as {group}, guessed from the file name"));
             group
         }

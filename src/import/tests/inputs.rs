@@ -5,7 +5,6 @@ use std::path::Path;
 use super::super::{Group, ImportOptions, Input, import};
 use super::zip::csr;
 use super::{Files, rows, sizes};
-use crate::import::guess_group::guess;
 
 fn ones(rows: usize, columns: i64) -> Vec<u8> {
     let indptr: Vec<i64> = (0..=rows as i64).collect();
@@ -63,7 +62,7 @@ fn guesses_groups_from_whole_words() {
         ("labels/matrix.npz", None),
     ];
     for (name, group) in cases {
-        assert_eq!(guess(Path::new(name)), group, "{name}");
+        assert_eq!(Group::guess(Path::new(name)), group, "{name}");
     }
 }
 
