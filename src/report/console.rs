@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io::{IsTerminal, Write, stderr, stdout};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -110,15 +110,18 @@ impl Console {
 
     /// Prints while the bar, which stays the last line, is hidden.
     fn above_bar(&self, print: impl FnOnce()) {
-        match &*self.bar.lock().unwrap_or_else(PoisonError::into_inner) {
+        match &*self.bar() {
             Some(bar) => bar.suspend(print),
             None => print(),
         }
     }
 
+    fn bar(&self) -> MutexGuard<'_, Option<ProgressBar>> {
+        self.bar.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn replace_bar(&self, next: Option<ProgressBar>) {
-        let mut bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(previous) = std::mem::replace(&mut *bar, next) {
+        if let Some(previous) = std::mem::replace(&mut *self.bar(), next) {
             previous.finish_and_clear();
         }
     }
@@ -171,16 +174,14 @@ impl Progress for Console {
     }
 
     fn advanced(&self, units: u64) {
+        // Many threads call this.
         if self.has_bars {
-            self.bar.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(|bar| bar.inc(units));
+            self.bar().iter().for_each(|bar| bar.inc(units));
         }
     }
 
     fn status(&self, text: &str) {
-        if self.has_bars {
-            let bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
-            bar.iter().for_each(|bar| bar.set_message(text.to_owned()));
-        }
+        self.bar().iter().for_each(|bar| bar.set_message(text.to_owned()));
     }
 
     fn row(&self, line: &str) {
