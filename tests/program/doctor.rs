@@ -54,7 +54,7 @@ fn it_describes_the_job_on_any_number_of_ranks() {
         let hosts = facts["hosts"].as_array().unwrap();
         assert_eq!(hosts.len(), 1, "{ran}");
         assert_eq!(hosts[0]["ranks"].as_array().unwrap().len(), ranks, "{ran}");
-        assert!(hosts[0]["read_bytes_per_second"].as_f64().unwrap() > 1e8, "{ran}");
+        assert!(hosts[0]["read_bytes_per_second"].as_f64().unwrap() > 1e6, "{ran}");
         assert!(hosts[0]["memory_free_bytes"].as_u64().unwrap() > 1 << 20, "{ran}");
         let allreduce = &facts["allreduce"];
         if ranks == 1 {
