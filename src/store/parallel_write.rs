@@ -176,7 +176,7 @@ pub fn publish(world: &World, files: Vec<UnpublishedFile>) -> error::Result<()> 
     let mut outcome = Ok(());
     for UnpublishedFile { temp_file, path } in files {
         if !world.is_root() {
-            outcome = outcome.and(temp_file.hand_over());
+            temp_file.hand_over();
         } else if outcome.is_ok() {
             let is_new = path.symlink_metadata().is_err();
             outcome = temp_file.publish(&path);

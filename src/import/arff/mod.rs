@@ -90,15 +90,11 @@ fn labels_by_count(
 ) -> Result<Vec<bool>, InputProblem> {
     let path = source.path.clone();
     let attributes = header.attributes.len();
-    let Some(requested) = options.label_count else {
-        return Err(InputProblem::LabelsUnknown { path });
-    };
+    let unknown = || InputProblem::LabelsUnknown { path: path.clone() };
+    let requested = options.label_count.ok_or_else(unknown)?;
     if !(1..=attributes).contains(&requested) {
         return Err(InputProblem::LabelCount { path, requested, attributes });
     }
-    let labels = match options.labels_first {
-        true => 0..requested,
-        false => attributes - requested..attributes,
-    };
-    Ok((0..attributes).map(|at| labels.contains(&at)).collect())
+    let first = if options.labels_first { 0 } else { attributes - requested };
+    Ok((0..attributes).map(|at| (first..first + requested).contains(&at)).collect())
 }

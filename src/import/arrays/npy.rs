@@ -54,20 +54,14 @@ impl Array {
 
     /// Fails unless the entries are numbers, as [`Array::number`] requires.
     pub fn require_numbers(&self) -> Result<(), MatrixProblem> {
-        match self.class {
-            ElementClass::Bytes | ElementClass::Unicode => {
-                Err(self.wrong_type("booleans, integers and floats"))
-            }
-            _ => Ok(()),
-        }
+        let text = matches!(self.class, ElementClass::Bytes | ElementClass::Unicode);
+        if text { Err(self.wrong_type("booleans, integers and floats")) } else { Ok(()) }
     }
 
     /// Fails unless the entries are integers, as [`Array::integer`] requires.
     pub fn require_integers(&self) -> Result<(), MatrixProblem> {
-        match self.class {
-            ElementClass::Signed | ElementClass::Unsigned => Ok(()),
-            _ => Err(self.wrong_type("integers")),
-        }
+        let integers = matches!(self.class, ElementClass::Signed | ElementClass::Unsigned);
+        if integers { Ok(()) } else { Err(self.wrong_type("integers")) }
     }
 
     /// Returns entry `at` of an array of numbers.

@@ -99,10 +99,7 @@ fn read_shape(array: &Array) -> Result<(usize, usize), MatrixProblem> {
 
 fn require_entries(member: &'static str, array: &Array, promised: usize) -> Result<(), MatrixProblem> {
     let found = array.len();
-    if found == promised {
-        return Ok(());
-    }
-    Err(MatrixProblem::Entries { member, found, promised })
+    if found == promised { Ok(()) } else { Err(MatrixProblem::Entries { member, found, promised }) }
 }
 
 fn read_pointers(array: &Array, lines: usize, entries: usize) -> Result<Vec<usize>, MatrixProblem> {
