@@ -11,7 +11,7 @@ from process import run, stop, until
 CONTROL = "10.99.0.254"
 CPUS = 2
 
-# Slurm can bind ranks only if the machine has exactly the CPUs that it is told of.
+# Slurm can bind ranks only if the machine has exactly the CPUs in its configuration.
 BINDS = os.sched_getaffinity(0) == set(range(CPUS))
 
 # A requeued job waits for `cred_expire` seconds. Without %n in TmpFS the PMIx files of two nodes collide.

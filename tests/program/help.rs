@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::common::{
-    launcher, limited, macrok, macrok_with, names, open_mpi_variables, program, run, skipped, text,
+    launcher, limited, macrok, macrok_with, missing, names, open_mpi_variables, program, run, text,
 };
 
 /// Files in examples that only users have.
@@ -147,13 +147,13 @@ fn quiet_prints_only_what_was_requested() {
     assert!(macrok(folder, &["run", "-q", "--skeleton"]).ok().stdout.contains("[fit]"));
 }
 
-/// The output of a command whose terminal is a pseudo-terminal; `None` where there is no `script`.
+/// Runs a command on a pseudo-terminal and returns its output; `None`, after a notice, without `script`.
 fn on_terminal(folder: &Path, line: &str, variables: &[(&str, &str)]) -> Option<String> {
     let mut command = limited(60);
     command.args(["script", "-qec", &format!("{} {line}", text(program())), "/dev/null"]);
     command.current_dir(folder).env("TERM", "xterm").env_remove("NO_COLOR").envs(variables.iter().copied());
     if Command::new("script").arg("--version").output().is_err() {
-        skipped("no `script` here");
+        missing("the program `script`, for a pseudo-terminal");
         return None;
     }
     Some(run(command).ok().stdout)

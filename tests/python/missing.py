@@ -1,4 +1,4 @@
-"""What a machine lacks for a test."""
+"""Skips tests on machines that lack something, except in CI."""
 
 import os
 

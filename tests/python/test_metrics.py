@@ -184,4 +184,4 @@ def test_json_on_standard_output_is_only_json(macrok, data):
     ]:
         done = macrok.run(*arguments, *common)
         assert isinstance(json.loads(done.stdout), dict), arguments
-        assert done.stderr, "people are told on standard error"
+        assert done.stderr, "messages are on standard error"
