@@ -6,6 +6,9 @@
 //! Therefore kernels for different processors, which may round differently, pick the same labels.
 //!
 //! Besides [`crate::buffers`], only this module has `unsafe` code. [`scalar`] does the same without it.
+//!
+//! To add a vector kernel, implement `simd::Simd` for a type that only its detection can create, and add it to [`Kernel`],
+//! `dispatch!` and [`Kernel::available`]. The equivalence tests then cover it on processors that have the instructions.
 
 /// Evaluates an expression with the [`Operations`] of a kernel, compiled for its instructions.
 macro_rules! dispatch {
