@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod architecture;
 mod python_tool_failures;
 mod reference;
 mod store_round_trip;
