@@ -32,7 +32,11 @@ def launcher(ranks):
         missing("mpirun; name a launcher in MACROK_TEST_MPIRUN")
     # Set in the environment and not as options, because other launchers ignore these and refuse those.
     as_root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    small_machine = {"OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
+    small_machine = {
+        "OMPI_MCA_rmaps_base_oversubscribe": "1",
+        "OMPI_MCA_mpi_yield_when_idle": "1",
+        "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+    }
     settings = [f"{name}={value}" for name, value in {**as_root, **small_machine}.items()]
     return ["env", *settings, mpirun, "-n", str(ranks)]
 
