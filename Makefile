@@ -71,6 +71,7 @@ build-without-mpi: build-mpich
 lint: build-without-mpi
 test-unit: lint
 test-python: lint
+test-mpich test-without-mpi: test-program
 endif
 
 lint: ## rustfmt and clippy, with and without MPI
