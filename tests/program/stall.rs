@@ -38,7 +38,7 @@ fn ranks_that_wait_for_less_than_the_timeout_continue() {
     let folder = tempfile::tempdir().unwrap();
     macrok(folder.path(), &["synth", "data.h5"]).ok();
     // Together the passes take longer than the timeout.
-    let slow = [("MACROK_TEST_FAULT", "sleep=600@pass:1")];
+    let slow = [("MACROK_TEST_FAULT", "sleep=1500@pass:1")];
     let args =
         [&FIT[..], &["4", "--out", "clf.h5", "--max-iters", "8", "--min-gain", "0", "--tolerance", "0"]]
             .concat();
