@@ -35,10 +35,14 @@ impl ValueKind {
 
 #[inline]
 fn all_allowed(values: &[f32], allowed: impl Fn(f32) -> bool) -> bool {
-    with_simd(Arch::new(), || {
-        // Counting without an early exit lets the compiler vectorise.
-        values.iter().map(|&value| u32::from(!allowed(value))).fold(0, |some, one| some | one) == 0
-    })
+    with_simd(
+        Arch::new(),
+        #[inline(always)]
+        || {
+            // Counting without an early exit lets the compiler vectorise.
+            values.iter().map(|&value| u32::from(!allowed(value))).fold(0, |some, one| some | one) == 0
+        },
+    )
 }
 
 /// The start of each row of a range, and the end of the last one; checked.
@@ -196,14 +200,18 @@ impl SlabChecker<'_> {
         let limit = self.matrix.columns.min(i32::MAX as u64 + 1);
         let falls = |column: u32, next: u32| u32::from(column as i32 >= next as i32);
         // The largest column, and the number of falls; those from one row to the next are allowed and subtracted.
-        let (largest, all) = with_simd(Arch::new(), || {
-            let next = columns.get(1..).unwrap_or(&[]);
-            let mut seen = (columns.first().copied().unwrap_or(0), 0);
-            for (&column, &next) in columns.iter().zip(next) {
-                seen = (seen.0.max(next), seen.1 + falls(column, next));
-            }
-            seen
-        });
+        let (largest, all) = with_simd(
+            Arch::new(),
+            #[inline(always)]
+            || {
+                let next = columns.get(1..).unwrap_or(&[]);
+                let mut seen = (columns.first().copied().unwrap_or(0), 0);
+                for (&column, &next) in columns.iter().zip(next) {
+                    seen = (seen.0.max(next), seen.1 + falls(column, next));
+                }
+                seen
+            },
+        );
         let inner = ends.iter().filter(|&&end| end > 0 && end < columns.len());
         // An empty row ends where the previous one does.
         let mut last = 0;
