@@ -88,7 +88,7 @@ fn threads_text(job: &JobReport) -> String {
             format!(" (rank 0; {others} of {} have another number)", count_noun(job.ranks.len(), "rank"))
         }
     };
-    format!("{} a rank: {}{differ}", first.count, first.reason)
+    format!("{} per rank: {}{differ}", first.count, first.reason)
 }
 
 /// Returns the properties in which the hosts of one row agree.

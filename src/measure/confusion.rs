@@ -100,8 +100,8 @@ impl ConfusionTensor {
     pub fn set_counts(&mut self, counts: &ConfusionCounts, population: &Population) {
         let labels = population.positives.len();
         assert_eq!(self.labels(), labels, "a tensor of the same labels");
-        assert_eq!(counts.true_positives.len(), labels, "one true positive count a label");
-        assert_eq!(counts.predicted.len(), labels, "one predicted count a label");
+        assert_eq!(counts.true_positives.len(), labels, "one true positive count per label");
+        assert_eq!(counts.predicted.len(), labels, "one predicted count per label");
         let (unit, whole) = (population.unit, population.total_units());
         let narrow = population.rows.checked_mul(unit).is_some();
         fill_fractions(&mut self.true_positives, &counts.true_positives, whole);
@@ -134,8 +134,8 @@ impl ConfusionTensor {
         false_positives: Vec<f64>,
         positives: Arc<[f64]>,
     ) -> ConfusionTensor {
-        assert_eq!(true_positives.len(), positives.len(), "one true positive fraction a label");
-        assert_eq!(false_positives.len(), positives.len(), "one false positive fraction a label");
+        assert_eq!(true_positives.len(), positives.len(), "one true positive fraction per label");
+        assert_eq!(false_positives.len(), positives.len(), "one false positive fraction per label");
         ConfusionTensor { true_positives, false_positives, positives }
     }
 

@@ -45,7 +45,7 @@ impl FitEnd {
             EndReason::Gain if value < *min_gain => {
                 format!("the gain, {value:.2e}, is below --min-gain {min_gain:e}")
             }
-            EndReason::Gain => format!("the gain, {value:.2e}, is rounding error"),
+            EndReason::Gain => format!("the gain, {value:.2e}, is only rounding error"),
             EndReason::Gap if value < 0.0 => format!(
                 "the Frank-Wolfe gap of the next rule, {value:.2e}, is negative: the best rule by the marginals is worse by the \
                  true labels"
