@@ -54,7 +54,7 @@ start_steps = rm -rf $(STEPS_FOLDER) && mkdir -p $(STEPS_FOLDER) && export STEPS
 end_steps = status=$$?; sh tests/summary.sh $(STEPS_FOLDER); exit $$status
 
 # What `make check` leaves out.
-SLOW := ranks:: bad_input::bad_input_is_refused_by_four failures:: run_stopped:: signals:: stall:: doctor:: run:: train:: network:: \
+SLOW := ranks:: bad_input::bad_input_is_refused_by_four run_stopped:: signals:: stall:: doctor:: run:: train:: network:: \
 	reference::eurlex_train
 SLOW_PYTHON := bench layouts many_labels train
 
