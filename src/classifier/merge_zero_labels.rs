@@ -6,7 +6,7 @@ use super::prepared_rule::PreparedRule;
 use super::row_top_k::RowEntry;
 use super::rule::Candidates;
 use super::select::Pick;
-use super::zero_labels::{Place, StoredPlaces, ZeroLabel};
+use super::zero_labels::{Place, PlaceSet, StoredPlaces, ZeroLabel};
 use crate::shard::{Position, Row};
 
 /// Lets zero labels replace the worst of `entries` and fill up missing ones. On entry these are the best k entries, or all
@@ -112,8 +112,20 @@ fn merge_in_double_precision(
     let k = rule.k;
     scored.clear();
     scored.extend(entries.iter().map(|&entry| (rule.pick(entry.column, row.value(entry.position)), entry)));
+    let kept = |taken: usize| entries.len().min(k - taken);
+    if k > MAX_BOUNDED_K && rule.candidates == Candidates::All {
+        // Counting the better entries of some zero labels is faster than sorting many entries.
+        let stored = stored.look_up_all(rule, row);
+        let taken = zero_labels_among_best(rule, scored, stored);
+        if kept(taken) < scored.len() {
+            scored.select_nth_unstable_by(kept(taken), |a, b| a.0.best_first(&b.0));
+        }
+        scored.truncate(kept(taken));
+        entries.clear();
+        entries.extend(scored.iter().map(|one| one.1));
+        return stored.prefix_length(taken);
+    }
     scored.sort_unstable_by(|a, b| a.0.best_first(&b.0));
-    let kept = |taken: usize| scored.len().min(k - taken);
     let wins = |taken: usize, one: ZeroLabel| {
         let missing = kept(taken) + taken < k;
         let worst = || scored[kept(taken) - 1].0.best_first(&rule.pick(one.column, 0.0));
@@ -121,9 +133,30 @@ fn merge_in_double_precision(
     };
     let (taken, length) =
         take_zero_labels(rule, row, stored, |taken, one| Some(wins(taken, one))).unwrap_or_default();
+    scored.truncate(kept(taken));
     entries.clear();
-    entries.extend(scored[..kept(taken)].iter().map(|one| one.1));
+    entries.extend(scored.iter().map(|one| one.1));
     length
+}
+
+/// Returns how many zero labels, of those that the row does not store, are among the best k labels.
+fn zero_labels_among_best(rule: &PreparedRule<'_>, scored: &[(Pick, RowEntry)], stored: &PlaceSet) -> usize {
+    let better = |place: Place| {
+        let zero = rule.pick(rule.zero_labels.get(place).column, 0.0);
+        let counts =
+            |one: &Pick| one.score > zero.score || (one.score == zero.score) & (one.label < zero.label);
+        scored.iter().filter(|one| counts(&one.0)).count()
+    };
+    let (mut among, mut beyond) = (0, rule.k.min(stored.unset_count()) + 1);
+    while beyond - among > 1 {
+        let number = among.midpoint(beyond);
+        if number + better(stored.nth_unset(number - 1)) <= rule.k {
+            among = number;
+        } else {
+            beyond = number;
+        }
+    }
+    among
 }
 
 #[cfg(test)]
