@@ -58,7 +58,7 @@ pub(super) struct EvaluateArgs {
     clamp: bool,
 }
 
-/// How to evaluate; also a section of job files.
+/// Options of the evaluation; also a section of job files.
 #[derive(clap::Args)]
 pub(super) struct EvaluateOptions {
     /// Number of draws from the mixture
@@ -67,7 +67,7 @@ pub(super) struct EvaluateOptions {
     /// Compute the metrics of the exact expected confusion tensor instead of drawing
     #[arg(long)]
     expected: bool,
-    /// How to draw from the mixture
+    /// Method of drawing from the mixture
     #[arg(long, value_enum, default_value = "rule")]
     sampling: Sampling,
     /// Seed of the draws

@@ -36,7 +36,7 @@ pub(super) struct PredictArgs {
     /// Predictions file to write
     #[arg(short, long, value_name = "P.h5", value_parser = output_file())]
     out: PathBuf,
-    /// How to draw from the mixture; both give every label the same probability
+    /// Method of drawing from the mixture; both give every label the same probability
     #[arg(long, value_enum, default_value = "rule")]
     sampling: Sampling,
     /// Seed of the draws; the draw of a row depends on the seed and the row only

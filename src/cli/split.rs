@@ -37,7 +37,7 @@ pub(super) struct SplitArgs {
     out: Vec<PathBuf>,
 }
 
-/// How to split; also a section of job files.
+/// Options of the split; also a section of job files.
 #[derive(clap::Args)]
 pub(super) struct SplitOptions {
     /// Share of the rows of each part; the shares sum to 1

@@ -8,7 +8,7 @@ use crate::store::Overwrite;
 
 pub(super) const STOPPING_HEADING: &str = "Stopping and resuming";
 
-/// When to stop, and what to resume from.
+/// Options for stopping and resuming.
 #[derive(clap::Args)]
 #[command(next_help_heading = STOPPING_HEADING)]
 pub(super) struct StopArgs {

@@ -13,7 +13,7 @@ use crate::synth::{SynthSample, SynthShape};
 
 /// Generate a long-tailed data set: features, labels, and the true marginals the labels were drawn from
 ///
-/// The same seed gives the same rows on any number of ranks. Two ranges of rows with the same seed are two samples of
+/// A seed gives the same rows on any number of ranks. Two ranges of rows with the same seed are two samples of
 /// the same problem: fit on one, evaluate on the other.
 #[derive(clap::Args)]
 #[command(override_usage = "macrok synth <OUT> [OPTIONS]")]

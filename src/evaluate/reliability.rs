@@ -19,7 +19,7 @@ pub struct ReliabilityBin {
 pub struct CalibrationReport {
     /// Expected calibration error over the stored marginals, ten bins of equal width.
     pub error: f64,
-    /// The same error with twenty bins of equally many marginals, most of which are small.
+    /// The error with twenty bins of equally many marginals, most of which are small.
     pub error_equal_mass: f64,
     /// Absolute difference between expected and observed positives in the bins of the curve, as a share of the positives.
     /// Relative errors of small marginals count fully.

@@ -32,7 +32,7 @@ impl Objective {
         self.aggregates.iter().all(|aggregate| aggregate.ignores_labels_without_positives)
     }
 
-    /// The same metric for tensors that omit this number of labels without positives. Means are still over all labels.
+    /// Returns the metric for tensors that omit this number of labels without positives. Means are still over all labels.
     ///
     /// # Panics
     /// Unless [`Objective::ignores_labels_without_positives`] or the number is 0.

@@ -31,7 +31,7 @@ impl<'a> Segment<'a> {
         Segment { objective, from, to, active: None }
     }
 
-    /// The same segment, prepared for many evaluations.
+    /// Prepares the segment for many evaluations.
     pub(super) fn prepared(self, space: &'a mut SegmentBuffers) -> Segment<'a> {
         if !self.objective.aggregates.iter().any(|aggregate| aggregate.zero_without_true_positives) {
             return self;

@@ -17,7 +17,7 @@ use super::text::read_text_attribute;
 pub struct Hdf5File {
     pub(super) path: Arc<Path>,
     pub(super) file: hdf5::File,
-    /// The same file, for datasets that can be read without the library.
+    /// Another handle of the file, for datasets that can be read without the library.
     pub(super) bytes: Arc<File>,
 }
 

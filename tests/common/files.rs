@@ -50,13 +50,13 @@ pub fn set_text(at: &hdf5::Location, name: &str, text: &str) {
 ///
 /// No program is started meanwhile: it would inherit the open file and HDF5's lock on it.
 pub fn create(path: &Path, fill: impl FnOnce(&hdf5::File)) {
-    let _alone = super::STARTING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let _alone = super::alone();
     fill(&hdf5::File::create(path).unwrap());
 }
 
 /// Opens an existing file that `change` writes to; no program is started meanwhile, as in [`create`].
 pub fn change(path: &Path, change: impl FnOnce(&hdf5::File)) {
-    let _alone = super::STARTING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let _alone = super::alone();
     change(&hdf5::File::open_rw(path).unwrap());
 }
 

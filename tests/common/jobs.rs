@@ -6,7 +6,7 @@ use std::process::{Child, Command};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use super::{LIMIT_SECONDS, Ran, STARTING, limited, program, rank_command};
+use super::{LIMIT_SECONDS, Ran, limited, output, program, rank_command, start};
 
 /// Time limit of everything that a test waits for.
 const PATIENCE: Duration = Duration::from_secs(40);
@@ -46,9 +46,7 @@ impl Job {
         // Unlike pipes, files can be read while the job runs.
         command.stdout(File::create(files.with_extension("out")).unwrap());
         command.stderr(File::create(files.with_extension("err")).unwrap());
-        let alone = STARTING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let child = command.spawn().unwrap_or_else(|error| panic!("cannot run {command:?}: {error}"));
-        drop(alone);
+        let child = start(&mut command).unwrap_or_else(|error| panic!("cannot run {command:?}: {error}"));
         Job { child, token, files, start: Instant::now(), command: format!("{command:?}") }
     }
 
@@ -165,8 +163,7 @@ impl Drop for Job {
 }
 
 fn send(process: &str, signal: &str) {
-    let _alone = STARTING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    let _ = Command::new("kill").args(["-s", signal, "--", process]).output();
+    let _ = output(Command::new("kill").args(["-s", signal, "--", process]));
 }
 
 fn read(files: &Path, end: &str) -> String {

@@ -6,17 +6,34 @@ pub mod files;
 pub mod jobs;
 pub mod many_labels;
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::{Mutex, OnceLock};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Time limit of a run, so that a rank that waits for ever fails its test.
 const LIMIT_SECONDS: u64 = 60;
 
 /// Held while a program is started, and while a file is open for writing.
-pub static STARTING: Mutex<()> = Mutex::new(());
+static STARTING: Mutex<()> = Mutex::new(());
+
+/// Keeps other tests from starting programs, which would inherit files that are open.
+fn alone() -> MutexGuard<'static, ()> {
+    STARTING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Starts a program. Tests start all programs this way, so that none inherits a file that another test writes, and with it
+/// HDF5's lock on the file.
+pub fn start(command: &mut Command) -> io::Result<Child> {
+    let _alone = alone();
+    command.spawn()
+}
+
+/// Runs a program to its end.
+pub fn output(command: &mut Command) -> io::Result<Output> {
+    start(command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()))?.wait_with_output()
+}
 
 /// A finished run of the program.
 pub struct Ran {
@@ -144,18 +161,15 @@ pub fn limited(seconds: u64) -> Command {
 }
 
 pub fn run(mut command: Command) -> Ran {
-    let start = Instant::now();
+    let began = Instant::now();
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let alone = STARTING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    let child = command.spawn();
-    drop(alone);
-    let output = child.and_then(|child| child.wait_with_output());
+    let output = start(&mut command).and_then(Child::wait_with_output);
     let output = output.unwrap_or_else(|error| panic!("cannot run {command:?}: {error}"));
     let ran = Ran {
         status: output.status.code(),
         stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
         stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-        took: start.elapsed(),
+        took: began.elapsed(),
         command: format!("{command:?}"),
     };
     assert!(!matches!(ran.status, Some(124 | 137)), "it did not end in time:\n{ran}");
@@ -176,8 +190,7 @@ pub fn launcher() -> Option<&'static Launcher> {
     }
     let found = FOUND.get_or_init(|| {
         let path = launcher_name().unwrap_or_else(|| "mpirun".into());
-        let _alone = STARTING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let output = Command::new(&path).arg("--version").stdin(Stdio::null()).output().ok()?;
+        let output = output(Command::new(&path).arg("--version")).ok()?;
         let text = String::from_utf8_lossy(&output.stdout).to_lowercase();
         let is_open_mpi = ["open mpi", "open-mpi", "openrte"].iter().any(|name| text.contains(name));
         Some(Launcher { path, is_open_mpi })

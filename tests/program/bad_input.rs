@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::common::files::{Parts, create, set_text};
-use crate::common::{Ran, limited, macrok, missing, program, run};
+use crate::common::{Ran, limited, macrok, missing, output, program, run};
 
 /// A valid data file of five rows and four labels, for cases to change.
 struct Data {
@@ -633,7 +633,7 @@ fn a_read_only_folder_is_refused_before_any_work() {
     let mut command = limited(60);
     if std::fs::write(closed.join("probe"), "").is_ok() {
         // Root may write everywhere, unless it gives up that capability.
-        if !Command::new("setpriv").arg("--version").output().is_ok_and(|output| output.status.success()) {
+        if !output(Command::new("setpriv").arg("--version")).is_ok_and(|output| output.status.success()) {
             return missing("setpriv, to run without root's access to all files");
         }
         command.args(["setpriv", "--bounding-set", "-dac_override", "--inh-caps", "-dac_override"]);

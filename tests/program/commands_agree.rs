@@ -3,7 +3,7 @@
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
-use crate::common::macrok;
+use crate::common::{macrok, output};
 
 fn run(folder: &Path, command: &str) -> crate::common::Ran {
     macrok(folder, &command.split(' ').collect::<Vec<_>>())
@@ -83,8 +83,8 @@ fn links_are_followed_and_pipes_are_not_replaced() {
     assert!(folder.join("link.h5").is_symlink());
     assert!(std::fs::read(folder.join("real.h5")).unwrap().starts_with(b"\x89HDF"));
 
-    let made = std::process::Command::new("mkfifo").arg(folder.join("pipe")).status().unwrap();
-    assert!(made.success());
+    let made = output(std::process::Command::new("mkfifo").arg(folder.join("pipe"))).unwrap();
+    assert!(made.status.success());
     let ran = run(folder, "baseline top-k --labels d.h5 -k 3 --out pipe --force");
     assert_eq!(ran.status, Some(2), "{ran}");
     assert!(folder.join("pipe").metadata().unwrap().file_type().is_fifo());

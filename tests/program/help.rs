@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::common::{
-    launcher, limited, macrok, macrok_with, missing, names, open_mpi_variables, program, run, text,
+    launcher, limited, macrok, macrok_with, missing, names, open_mpi_variables, output, program, run, text,
 };
 
 /// Files in examples that only users have.
@@ -152,7 +152,7 @@ fn on_terminal(folder: &Path, line: &str, variables: &[(&str, &str)]) -> Option<
     let mut command = limited(60);
     command.args(["script", "-qec", &format!("{} {line}", text(program())), "/dev/null"]);
     command.current_dir(folder).env("TERM", "xterm").env_remove("NO_COLOR").envs(variables.iter().copied());
-    if Command::new("script").arg("--version").output().is_err() {
+    if output(Command::new("script").arg("--version")).is_err() {
         missing("the program `script`, for a pseudo-terminal");
         return None;
     }

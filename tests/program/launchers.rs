@@ -4,13 +4,13 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::{limited, macrok_with, missing, open_mpi_variables, program, ranks_with, run};
+use crate::common::{limited, macrok_with, missing, open_mpi_variables, output, program, ranks_with, run};
 
 /// Launchers of two MPIs, one of which the program is built with.
 const LAUNCHERS: [&str; 2] = ["mpirun.openmpi", "mpirun.mpich"];
 
 fn is_there(program: &str) -> bool {
-    Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
+    output(Command::new(program).arg("--version")).is_ok_and(|output| output.status.success())
 }
 
 #[test]

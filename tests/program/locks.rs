@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::common::{Ran, macrok, macrok_with, missing, skipped, text};
+use crate::common::{Ran, macrok, macrok_with, missing, output, skipped, text};
 
 const INSPECT: [&str; 2] = ["inspect", "data.h5"];
 
@@ -38,8 +38,7 @@ fn no_locks(folder: &Path) -> Option<PathBuf> {
     let code = "#include <errno.h>\nint flock(int file, int how) { (void)file; (void)how; errno = ENOLCK; return -1; }\n";
     std::fs::write(&source, code).unwrap();
     let arguments = ["-shared", "-fPIC", "-o", text(&library), text(&source)];
-    let made = Command::new("cc").args(arguments).status();
-    if !made.is_ok_and(|status| status.success()) {
+    if !output(Command::new("cc").args(arguments)).is_ok_and(|made| made.status.success()) {
         missing("a C compiler, to simulate a file system without locks");
         return None;
     }

@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::common::experiments::{SMALL, result_files, run, states, to_do, write};
-use crate::common::{Ran, STARTING, limited, macrok_with, program, ranks_with};
+use crate::common::{Ran, limited, macrok_with, output, program, ranks_with, start};
 
 /// Returns the small job with fits of many iterations.
 fn long() -> String {
@@ -57,8 +57,7 @@ fn start_slowly(folder: &Path) -> Child {
     let mut command = limited(60);
     command.arg(program()).args(["run", "job.toml", "--out", "out"]).current_dir(folder);
     command.env("MACROK_TEST_FAULT", "sleep=30@iteration:0").stdout(Stdio::null()).stderr(Stdio::piped());
-    let _alone = STARTING.lock().unwrap();
-    command.spawn().unwrap()
+    start(&mut command).unwrap()
 }
 
 fn wait_for(what: &str, mut exists: impl FnMut() -> bool) {
@@ -76,7 +75,7 @@ fn a_stopped_run_keeps_its_fit_and_names_the_command_to_resume() {
     let child = start_slowly(folder);
     wait_for("a checkpoint", || !checkpoints(folder).is_empty());
     // `timeout` forwards it.
-    assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
+    assert!(output(Command::new("kill").args(["-TERM", &child.id().to_string()])).unwrap().status.success());
     let ended = child.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&ended.stderr);
     let last = said.lines().last().unwrap_or_default();

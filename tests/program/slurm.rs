@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::{Ran, macrok};
+use crate::common::{Ran, macrok, output};
 
 fn folder_with_data() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -23,7 +23,7 @@ fn script(folder: &Path, options: &[&str], command: &[&str]) -> String {
     let text = slurm(folder, options, command).ok().stdout;
     let path = folder.join("checked.sh");
     std::fs::write(&path, &text).unwrap();
-    let checked = Command::new("bash").arg("-n").arg(&path).output().unwrap();
+    let checked = output(Command::new("bash").arg("-n").arg(&path)).unwrap();
     assert!(checked.status.success(), "{}\n{text}", String::from_utf8_lossy(&checked.stderr));
     text
 }
@@ -70,8 +70,7 @@ fn the_shell_sees_the_words_of_the_command() {
     let metric = ["--metric", "0.3*instance-precision + 0.7*macro-f1"];
     let text = script(folder.path(), &[], &[&FIT[..], &metric].concat());
     let line = text.lines().find(|line| line.starts_with("set -- ")).unwrap();
-    let shown =
-        Command::new("bash").args(["-c", &format!("{line}; printf '%s\\n' \"$@\"")]).output().unwrap();
+    let shown = output(Command::new("bash").args(["-c", &format!("{line}; printf '%s\\n' \"$@\"")])).unwrap();
     let words: Vec<String> = String::from_utf8_lossy(&shown.stdout).lines().map(str::to_owned).collect();
     assert_eq!(words, [&FIT[2..], &metric].concat());
 }

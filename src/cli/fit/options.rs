@@ -4,7 +4,7 @@ use crate::classifier::Candidates;
 use crate::cli::values::{positive, within};
 use crate::optimize::{Epsilon, FitConfig, FrankWolfeOptions, InitialSource, StepRule};
 
-/// How to search.
+/// Options of the search.
 #[derive(clap::Args)]
 pub(in crate::cli) struct FitOptions {
     /// Classifier to start from: top-k, random, prior (inverse label priors), or a classifier file
