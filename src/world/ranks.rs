@@ -1,5 +1,7 @@
 //! The MPI side of [`World`](super::World). Only the main thread calls it, except for an abort.
 
+use std::time::Duration;
+
 use mpi::Threading;
 use mpi::collective::SystemOperation;
 use mpi::environment::Universe;
@@ -21,7 +23,12 @@ pub(super) fn mpi_library() -> String {
     text.lines().next().unwrap_or("unknown MPI").trim_end_matches('\0').trim().to_owned()
 }
 
+/// Time for the launcher to forward a message printed just before an abort. That of MPICH discards output it has not read.
+const FORWARDING_TIME: Duration = Duration::from_millis(200);
+
+/// Ends all ranks. The reason has been printed.
 pub(super) fn abort(code: i32) -> ! {
+    std::thread::sleep(FORWARDING_TIME);
     SimpleCommunicator::world().abort(code)
 }
 
