@@ -97,7 +97,7 @@ impl<'a> FrankWolfe<'a> {
         self.stopped || self.cursor.iteration >= self.max_iterations
     }
 
-    /// Counts one rule, and takes a step towards it if that is worth it (Algorithm 1, lines 7 to 16). Collective.
+    /// Counts one rule, and takes a step towards it if that is worth it (Algorithm 1, lines 7 to 15). Collective.
     pub fn iterate(&mut self, progress: &dyn Progress) -> Result<()> {
         let FrankWolfe { world, oracle, solver, cursor: IterationCursor { direction, .. }, .. } = self;
         let direction = *direction;

@@ -95,7 +95,7 @@ impl<'a> RootSolver<'a> {
         self.options.step.choose(&self.objective, current, next, taken, &mut self.buffers)
     }
 
-    /// Takes a step if it is worth it, and decides how to continue (Algorithm 1, lines 12 to 16).
+    /// Takes a step if it is worth it, and decides how to continue (Algorithm 1, lines 12 to 15).
     pub fn try_step(
         &mut self,
         rule: Rule,
@@ -147,7 +147,7 @@ impl<'a> RootSolver<'a> {
         if direction == 0 && gap == 0.0 { IterationOutcome::Stopped } else { IterationOutcome::Stalled }
     }
 
-    /// Moves the state towards a rule (Algorithm 1, lines 13 to 16).
+    /// Moves the state towards a rule (Algorithm 1, lines 13 to 15).
     pub fn apply_step(&mut self, rule: Rule, next: &ConfusionTensor, step: Step) {
         self.state.current.mix(next, step.size);
         self.state.mixture.add(rule, step.size);
