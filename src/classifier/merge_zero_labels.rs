@@ -113,26 +113,23 @@ fn merge_in_double_precision(
     scored.clear();
     scored.extend(entries.iter().map(|&entry| (rule.pick(entry.column, row.value(entry.position)), entry)));
     let kept = |taken: usize| entries.len().min(k - taken);
-    if k > MAX_BOUNDED_K && rule.candidates == Candidates::All {
+    let (taken, length) = if k > MAX_BOUNDED_K && rule.candidates == Candidates::All {
         // Counting the better entries of some zero labels is faster than sorting many entries.
         let stored = stored.look_up_all(rule, row);
         let taken = zero_labels_among_best(rule, scored, stored);
         if kept(taken) < scored.len() {
             scored.select_nth_unstable_by(kept(taken), |a, b| a.0.best_first(&b.0));
         }
-        scored.truncate(kept(taken));
-        entries.clear();
-        entries.extend(scored.iter().map(|one| one.1));
-        return stored.prefix_length(taken);
-    }
-    scored.sort_unstable_by(|a, b| a.0.best_first(&b.0));
-    let wins = |taken: usize, one: ZeroLabel| {
-        let missing = kept(taken) + taken < k;
-        let worst = || scored[kept(taken) - 1].0.best_first(&rule.pick(one.column, 0.0));
-        missing || (rule.candidates == Candidates::All && worst().is_ge())
+        (taken, stored.prefix_length(taken))
+    } else {
+        scored.sort_unstable_by(|a, b| a.0.best_first(&b.0));
+        let wins = |taken: usize, one: ZeroLabel| {
+            let missing = kept(taken) + taken < k;
+            let worst = || scored[kept(taken) - 1].0.best_first(&rule.pick(one.column, 0.0));
+            missing || (rule.candidates == Candidates::All && worst().is_ge())
+        };
+        take_zero_labels(rule, row, stored, |taken, one| Some(wins(taken, one))).unwrap_or_default()
     };
-    let (taken, length) =
-        take_zero_labels(rule, row, stored, |taken, one| Some(wins(taken, one))).unwrap_or_default();
     scored.truncate(kept(taken));
     entries.clear();
     entries.extend(scored.iter().map(|one| one.1));

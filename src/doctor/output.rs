@@ -78,7 +78,7 @@ fn hdf5_text() -> String {
     format!("{safe}, {locks}")
 }
 
-/// Formats the threads of rank 0, and the number of ranks that differ: `2 a rank: the rank's share of ...`.
+/// Formats the threads of rank 0, and the number of ranks that differ: `2 per rank: the rank's share of ...`.
 fn threads_text(job: &JobReport) -> String {
     let first = &job.ranks[0].threads;
     let others = job.ranks.iter().filter(|rank| rank.threads.count != first.count).count();
